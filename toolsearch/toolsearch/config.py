@@ -1,0 +1,293 @@
+"""Search configuration: named, complete, validated, plain data; TOML in and out; the environment read in one function.
+
+Two profiles ship. `reference` repeats the observed ranking and is never improved. `default` is the same two arms and
+the same tunable weights, built to rank best. Both are `SearchConfig` values, so whatever tunes or shows one works for
+the other.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from toolsearch.errors import ConfigError, UnknownNameError
+
+FIELDS = ("name", "server", "hint", "description", "parameter_names", "parameter_descriptions")
+"""The searchable fields, in the order of every per-field array."""
+
+ENVIRONMENT_WEIGHT_KEYWORD = "SEARCH_EXTRA_TOOLS_WEIGHT_KEYWORD"
+ENVIRONMENT_WEIGHT_TFIDF = "SEARCH_EXTRA_TOOLS_WEIGHT_TFIDF"
+ENVIRONMENT_MIN_SCORE = "SEARCH_EXTRA_TOOLS_DISPLAY_MIN_SCORE"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FieldValues:
+    """One number for each searchable field; what it means is said where it is used."""
+
+    name: float
+    server: float
+    hint: float
+    description: float
+    parameter_names: float
+    parameter_descriptions: float
+
+    def values(self) -> tuple[float, ...]:
+        """The numbers in the order of `FIELDS`."""
+        return tuple(getattr(self, field) for field in FIELDS)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchConfig:
+    """Everything that decides a ranking.
+
+    Attributes:
+        name: How the profile is called in reports.
+        ranking: `standard` (all that `default` does) or `reference` (the observed ranking, to the letter).
+        weight_keyword: Weight of the keyword arm, >= 0; only the ratio to the other arm matters.
+        weight_tfidf: Weight of the TF-IDF arm, >= 0.
+        field_weights: What an occurrence in a field counts in the TF-IDF arm, >= 0. `reference` has no server and
+            parameter fields and ignores their numbers.
+        keyword_points: What a term that stands in a field counts in the keyword arm, >= 0. `standard`: the strongest
+            field counts. `reference`: name (equal part, for a tool of a server 2 more), hint and description add up.
+        keyword_substring_points: `reference`: a term inside a name part (a server's tool: 1 more).
+        saturation: k1 of BM25, > 0: how fast further occurrences of a term stop to count. `standard` only.
+        length_normalisation: b of BM25F by field, 0..1. `standard` only.
+        length_cap: A field longer than this many times the average counts as this long, >= 1. `standard` only.
+        joined_weight: Of a term that meets only in its closed form (`web page` / `webpage`), 0..1. `standard` only.
+        stop_word_weight: Of a stop word of the query that is part of a tool's name, 0..1. `standard` only.
+        character_weight: Of a single Han, kana, Hangul or Thai character beside its bigrams, 0..1. `standard` only.
+        keyword_idf_power: How much rare words count more in the keyword arm, 0 (all alike) .. 1. `standard` only.
+        confidence_bound: `standard`: a best score below it is flagged `low_confidence`, 0..1. `reference`: a cosine
+            below it is not listed.
+    """
+
+    name: str
+    ranking: str = "standard"
+    weight_keyword: float
+    weight_tfidf: float
+    field_weights: FieldValues
+    keyword_points: FieldValues
+    keyword_substring_points: float = 0.0
+    saturation: float = 1.2
+    length_normalisation: FieldValues
+    length_cap: float = 4.0
+    joined_weight: float = 1.0
+    stop_word_weight: float = 0.1
+    character_weight: float = 0.5
+    keyword_idf_power: float = 1.0
+    confidence_bound: float
+
+    def __post_init__(self) -> None:
+        """Check every number; all problems at once."""
+        problems = list(_problems(self))
+        if problems:
+            raise ConfigError(f"configuration {self.name!r} is not valid:\n" + "\n".join(problems))
+
+    def replace(self, **changes: Any) -> SearchConfig:
+        """A copy with some settings changed; checked as a new one is."""
+        unknown = sorted(set(changes) - {field.name for field in dataclasses.fields(self)})
+        if unknown:
+            raise UnknownNameError("setting", unknown[0], (field.name for field in dataclasses.fields(self)))
+        return dataclasses.replace(self, **changes)
+
+
+def _problems(config: SearchConfig) -> list[str]:
+    found: list[str] = []
+
+    def check(label: str, value: object, low: float, high: float, *, above: bool = False) -> None:
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        if not number or not math.isfinite(float(value)):  # type: ignore[arg-type]
+            found.append(f"{label} is {value!r}; it must be a finite number")
+        elif not (low < float(value) if above else low <= float(value)) or float(value) > high:  # type: ignore[arg-type]
+            bound = f"{'above' if above else 'at least'} {low:g}" + ("" if high == math.inf else f", at most {high:g}")
+            found.append(f"{label} is {value!r}; it must be {bound}")
+
+    if config.ranking not in ("standard", "reference"):
+        found.append(f"ranking is {config.ranking!r}; it must be 'standard' or 'reference'")
+    for label in ("weight_keyword", "weight_tfidf", "keyword_substring_points"):
+        check(label, getattr(config, label), 0.0, math.inf)
+    for label in ("joined_weight", "stop_word_weight", "character_weight", "keyword_idf_power"):
+        check(label, getattr(config, label), 0.0, 1.0)
+    check("saturation", config.saturation, 0.0, math.inf, above=True)
+    check("length_cap", config.length_cap, 1.0, math.inf)
+    check("confidence_bound", config.confidence_bound, 0.0, math.inf)
+    for group, high in (("field_weights", math.inf), ("keyword_points", math.inf), ("length_normalisation", 1.0)):
+        for field in FIELDS:
+            check(f"{group}.{field}", getattr(getattr(config, group), field), 0.0, high)
+    if not found and config.weight_keyword == 0 and config.weight_tfidf == 0:
+        found.append("weight_keyword and weight_tfidf are both 0; at least one must be above 0")
+    return found
+
+
+_NO_FIELDS = FieldValues(
+    name=0.0, server=0.0, hint=0.0, description=0.0, parameter_names=0.0, parameter_descriptions=0.0
+)
+
+REFERENCE = SearchConfig(
+    name="reference",
+    ranking="reference",
+    weight_keyword=0.4,
+    weight_tfidf=0.6,
+    field_weights=dataclasses.replace(_NO_FIELDS, name=3.0, hint=2.5, description=1.0),
+    keyword_points=dataclasses.replace(_NO_FIELDS, name=10.0, hint=4.0, description=2.0),
+    keyword_substring_points=5.0,
+    length_normalisation=_NO_FIELDS,
+    confidence_bound=0.10,
+)
+"""The observed ranking of the design guide's system; never improved."""
+
+DEFAULT = SearchConfig(
+    name="default",
+    weight_keyword=0.2,
+    weight_tfidf=0.8,
+    field_weights=FieldValues(
+        name=2.5, server=1.5, hint=2.0, description=1.0, parameter_names=0.5, parameter_descriptions=0.5
+    ),
+    keyword_points=FieldValues(
+        name=10.0, server=8.0, hint=8.0, description=6.0, parameter_names=4.0, parameter_descriptions=3.0
+    ),
+    length_normalisation=FieldValues(
+        name=0.3, server=0.3, hint=0.5, description=0.75, parameter_names=0.75, parameter_descriptions=0.75
+    ),
+    confidence_bound=0.3,
+)
+"""The profile that ships as the best there is."""
+
+PROFILES: Mapping[str, SearchConfig] = {"reference": REFERENCE, "default": DEFAULT}
+
+
+def load_profile(source: str) -> SearchConfig:
+    """A shipped profile by name, or one from a TOML file (anything that ends in `.toml`).
+
+    Raises:
+        UnknownNameError: There is no such profile.
+        ConfigError: The file can't be read or holds something else than a profile.
+    """
+    if source.endswith(".toml"):
+        try:
+            text = Path(source).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise ConfigError(f"{source}:0: can't be read as a profile: {error}") from error
+        return from_toml(text, path=source)
+    if source in PROFILES:
+        return PROFILES[source]
+    raise UnknownNameError("profile", source, PROFILES, "A file's name must end in .toml.")
+
+
+def from_toml(text: str, *, path: str = "<profile>") -> SearchConfig:
+    """A profile from TOML; every setting that is not written keeps the value of the shipped profile of its ranking.
+
+    A table `provenance` is accepted and ignored here: it says where a tuned profile comes from.
+
+    Raises:
+        ConfigError: Not TOML, unknown settings, or values that are out of range; all of them in one text.
+    """
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{path}: not TOML: {error}") from error
+    data.pop("provenance", None)
+    base = REFERENCE if data.get("ranking") == "reference" else DEFAULT
+    known = {field.name: getattr(base, field.name) for field in dataclasses.fields(SearchConfig)}
+    problems: list[str] = []
+    changes: dict[str, Any] = {}
+    for key, value in data.items():
+        if key not in known:
+            problems.append(f"{path}: {UnknownNameError('setting', key, known)}")
+        elif isinstance(known[key], FieldValues):
+            if not isinstance(value, dict):
+                problems.append(f"{path}: {key} must be a table with numbers for {', '.join(FIELDS)}")
+                continue
+            problems += [
+                f"{path}: {UnknownNameError(f'field in {key}', name, FIELDS)}" for name in value if name not in FIELDS
+            ]
+            if not problems:
+                changes[key] = dataclasses.replace(known[key], **value)
+        elif isinstance(known[key], str) and not isinstance(value, str):
+            problems.append(f"{path}: {key} is {value!r}; it must be a text")
+        else:
+            changes[key] = value
+    if problems:
+        raise ConfigError("\n".join(problems))
+    try:
+        return dataclasses.replace(base, **changes)
+    except ConfigError as error:
+        raise ConfigError(f"{path}: {error}") from error
+
+
+def to_toml(config: SearchConfig) -> str:
+    """The profile as TOML, every setting written; `from_toml` gives the same value back."""
+    lines: list[str] = []
+    tables: list[str] = []
+    for field in dataclasses.fields(config):
+        value = getattr(config, field.name)
+        if isinstance(value, FieldValues):
+            tables.append(f"\n[{field.name}]")
+            tables += [f"{name} = {_toml_value(number)}" for name, number in zip(FIELDS, value.values(), strict=True)]
+        else:
+            lines.append(f"{field.name} = {_toml_value(value)}")
+    return "\n".join(lines + tables) + "\n"
+
+
+def _toml_value(value: object) -> str:
+    if isinstance(value, str):
+        escaped = "".join(
+            f"\\u{ord(character):04x}" if ord(character) < 32 or character in '"\\\x7f' else character
+            for character in value
+        )
+        return f'"{escaped}"'
+    return repr(float(value))  # type: ignore[arg-type]
+
+
+def from_env(environ: Mapping[str, str], base: SearchConfig = DEFAULT) -> tuple[SearchConfig, tuple[str, ...]]:
+    """Apply the three settings of the environment to a profile.
+
+    Args:
+        environ: The environment, usually `os.environ`; never read at import.
+        base: The profile whose values stand where the environment says nothing valid.
+
+    Returns:
+        The configuration and a warning for each setting that was not usable: empty, not a finite number, negative, or
+        both weights 0. Such a setting leaves the profile's own value in place.
+    """
+    warnings: list[str] = []
+    changes: dict[str, float] = {}
+    settings = (
+        (ENVIRONMENT_WEIGHT_KEYWORD, "weight_keyword"),
+        (ENVIRONMENT_WEIGHT_TFIDF, "weight_tfidf"),
+        (ENVIRONMENT_MIN_SCORE, "confidence_bound"),
+    )
+    for variable, setting in settings:
+        if variable not in environ:
+            continue
+        value = _finite_number(environ[variable])
+        if value is None or value < 0:
+            warnings.append(
+                f"{variable} is {environ[variable][:60]!r}; it must be a finite number of at least 0. "
+                f"The profile's own value {getattr(base, setting):g} is used."
+            )
+        else:
+            changes[setting] = value
+    keyword = changes.get("weight_keyword", base.weight_keyword)
+    if keyword == 0 and changes.get("weight_tfidf", base.weight_tfidf) == 0:
+        warnings.append(
+            f"{ENVIRONMENT_WEIGHT_KEYWORD} and {ENVIRONMENT_WEIGHT_TFIDF} leave both weights at 0; at least one must be "
+            f"above 0. The profile's own values {base.weight_keyword:g} and {base.weight_tfidf:g} are used."
+        )
+        changes.pop("weight_keyword", None)
+        changes.pop("weight_tfidf", None)
+    return (base.replace(**changes) if changes else base), tuple(warnings)
+
+
+def _finite_number(text: str) -> float | None:
+    text = text.strip()
+    try:
+        value = float(int(text, 16)) if text[:2].lower() == "0x" else float(text.replace("_", "?"))
+    except (ValueError, OverflowError):
+        return None
+    return value if math.isfinite(value) else None

@@ -1,0 +1,1 @@
+"""Query in, ranked tools out."""

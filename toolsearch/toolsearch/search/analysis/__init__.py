@@ -1,0 +1,1 @@
+"""Text in, terms out: one module for each analysis."""
