@@ -1,7 +1,7 @@
 """Which tools are always loaded, and which ones are deferred until the model asks for them.
 
-The design guide says that the core set has 29 tools; its table names 28, with `Bash` and `Shell` as two. The table is
-what counts here, and every number is derived from it.
+The design guide says that the core set has 29 tools; its table names 28, with `Bash` and `Shell` as two. The
+table is what counts here, and every number is derived from it.
 """
 
 from __future__ import annotations
@@ -59,6 +59,7 @@ def is_deferred(tool: Tool, *, teams: bool = False, pins: Container[str] = froze
 def teams_notice(name: str) -> str:
     """What a team tool answers while teams are off: that they are, and how to turn them on."""
     return (
-        f"{name} did nothing: agent teams are off in this session. To turn them on, the operator starts the session "
-        "with teams=True (in Python: ToolRegistry(tools, teams=True)). Until then, use Agent for work to hand over."
+        f"{name} did nothing: agent teams are off in this session. To turn them on, the operator starts the "
+        "session with teams=True (in Python: ToolRegistry(tools, teams=True)). Until then, use Agent for work to "
+        "hand over."
     )

@@ -1,6 +1,7 @@
 """Catalogs in files: our own JSONL, MCP `tools/list` results, and the forms of the providers of models.
 
-Nothing of a file is ever run. A fault never hides another: all problems of a file come in one error, each with its line.
+Nothing of a file is ever run. A fault never hides another: all problems of a file come in one error, each
+with its line.
 """
 
 from __future__ import annotations
@@ -42,8 +43,8 @@ _MAX_ENVELOPES = 8
 _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
 
 _ACCEPTED = (
-    "accepted: a line of JSON for each tool, an MCP tools/list result, or an array of tools in the form of Anthropic, "
-    "OpenAI or Gemini"
+    "accepted: a line of JSON for each tool, an MCP tools/list result, or an array of tools in the form of "
+    "Anthropic, OpenAI or Gemini"
 )
 
 
@@ -95,7 +96,7 @@ def parse_catalog(
 
 
 def write_catalog(tools: Iterable[Tool], path: str | Path) -> None:
-    """Write tools as our own JSONL in UTF-8; the file appears whole or not at all, and `load_catalog` gives them back.
+    """Write tools as our own JSONL in UTF-8, which `load_catalog` reads back; the file appears whole or not at all.
 
     Callables can't be written. A tool whose text holds lone surrogates is written with escapes.
 
@@ -156,7 +157,7 @@ _Fault = Callable[[int, str, str], None]
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """A decoded value with the place where it stands: in `chunk` from `start` to `end`, `base` further in the text."""
+    """A decoded value and its place: in `chunk` from `start` to `end`, in the whole text `base` further on."""
 
     value: Any
     chunk: str
@@ -194,7 +195,8 @@ def _parse(
             if key in first_lines:
                 owner = f"server {shown(tool.server)}" if tool.server else "no server"
                 message = (
-                    f"duplicate_tool_name: {shown(tool.name)} of {owner} stands at {path}:{first_lines[key]} and again "
+                    f"duplicate_tool_name: {shown(tool.name)} of {owner} stands at "
+                    f"{path}:{first_lines[key]} and again "
                     f"at {path}:{line}; rename one or give them different servers"
                 )
                 duplicates.append(Problem(path, line, "name", message))
@@ -281,7 +283,8 @@ def _rows(found: _Found, fault: _Fault, depth: int = 0) -> Iterator[_Found]:
                 fault(
                     found.position,
                     "nextCursor",
-                    "the list has further pages; fetch them all, or remove nextCursor to take this page alone",
+                    "the list has further pages; fetch them all, or remove nextCursor to take this page "
+                    "alone",
                 )
             yield from _rows(inside, fault, depth + 1)
 

@@ -1,7 +1,7 @@
 """Strict JSON whose values know the line where they stand.
 
-Stricter than the standard reader where leniency would lose something: a key given twice, NaN and Infinity, numbers too
-large to hold, nesting so deep that no program could walk it.
+Stricter than the standard reader where leniency would lose something: a key given twice, NaN and Infinity,
+numbers too large to hold, nesting so deep that no program could walk it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import Any, NoReturn
 
 MAX_DEPTH = 200
-"""Deepest nesting of a tool; real schemas stay under 30, and deeper ones break the programs that walk them."""
+"""Deepest nesting of a tool; real schemas stay under 30, and deeper ones break whoever walks them."""
 
 _BLANK = " \t\r\n"
 
@@ -93,7 +93,7 @@ def read_value(text: str, position: int) -> tuple[Any, int]:
 
 
 def elements(text: str, position: int) -> Iterator[tuple[Any, int, int]]:
-    """The elements of the array that starts at a position, each with its own start and end; the array is valid JSON."""
+    """The elements of the valid array that starts at a position, each with its start and end."""
     position = skip_blank(text, skip_blank(text, position) + 1)
     while text[position] != "]":
         value, end = read_value(text, position)
@@ -104,7 +104,7 @@ def elements(text: str, position: int) -> Iterator[tuple[Any, int, int]]:
 
 
 def member_position(text: str, position: int, key: str) -> int:
-    """Where the value of a key starts, in the object that starts at a position; the object is valid JSON and has it."""
+    """Where the value of a key starts, in the valid object that starts at a position and has the key."""
     position = skip_blank(text, skip_blank(text, position) + 1)
     while True:
         name, end = read_value(text, position)
@@ -116,7 +116,7 @@ def member_position(text: str, position: int, key: str) -> int:
 
 
 def too_deep(value: Any) -> bool:
-    """Whether a value is nested deeper than `MAX_DEPTH`; walks level by level, so that it can't overflow itself."""
+    """Whether a value is nested deeper than `MAX_DEPTH`; goes level by level, so it can't overflow."""
     level = [value]
     for _ in range(MAX_DEPTH + 1):
         level = [
@@ -131,7 +131,7 @@ def too_deep(value: Any) -> bool:
 
 
 def surrogate_path(value: Any, path: str = "") -> str | None:
-    """Where a value holds a lone surrogate, as `a.b[0]`; None when nowhere. The value is not nested too deeply."""
+    """Where a value holds a lone surrogate, as `a.b[0]`; None when nowhere. Not for deep nesting."""
     if isinstance(value, str):
         try:
             value.encode("utf-8")

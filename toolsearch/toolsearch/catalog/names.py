@@ -7,8 +7,9 @@ import unicodedata
 MAX_NAME_LENGTH = 128
 """The longest name that providers of models accept."""
 
-# Cc control, Cf format (zero-width and right-to-left marks), Cs lone surrogate, Zl and Zp line and paragraph separators.
-# All of them are invisible or break a line, so one name could pass for another or for an instruction of its own.
+# Cc control, Cf format (zero-width and right-to-left marks), Cs lone surrogate, Zl and Zp line and paragraph
+# separators. All of them are invisible or break a line, so one name could pass for another or for an
+# instruction of its own.
 _UNFIT = {
     "Cc": "a control character or line break",
     "Cf": "an invisible format character",
@@ -25,8 +26,8 @@ def name_fault(name: str) -> str | None:
         name: A tool's name, or its server's. Any script is fit; blanks inside are fit.
 
     Returns:
-        A phrase that names the first fault: empty, longer than 128 characters, or a character that is unfit with its
-        code point. The phrase never holds the character itself.
+        A phrase that names the first fault: empty, longer than 128 characters, or a character that is unfit
+        with its code point. The phrase never holds the character itself.
 
     >>> name_fault("mcp__chat__send"), name_fault("发送")
     (None, None)
@@ -47,6 +48,6 @@ def name_fault(name: str) -> str | None:
 
 
 def shown(name: str, limit: int = 80) -> str:
-    """A name as it may stand in a message: quoted, unfit characters escaped, a long one shortened with its length."""
+    """A name as it may stand in a message: quoted, unfit characters escaped, a long one shortened."""
     quoted = ascii(name[:limit]) if name_fault(name[:limit]) else repr(name[:limit])
     return quoted if len(name) <= limit else f"{quoted}… ({len(name)} characters)"

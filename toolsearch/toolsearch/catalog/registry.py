@@ -39,8 +39,8 @@ class _Entry:
 class ToolRegistry:
     """Holds the tools of a session; every change is one step, seen whole or not at all.
 
-    A tool is told apart by its server and its leaf name. One raw name on several servers, or a server's tool that has
-    the name of a core tool, stands in snapshots under `mcp__<server>__<leaf>`.
+    A tool is told apart by its server and its leaf name. One raw name on several servers, or a server's tool
+    that has the name of a core tool, stands in snapshots under `mcp__<server>__<leaf>`.
     """
 
     def __init__(
@@ -60,10 +60,11 @@ class ToolRegistry:
             tools: Tools in catalog order; none is fine.
             teams: Agent teams are on.
             pins: Names of further tools that are always loaded; an unknown one is a warning.
-            allow: Shell-style patterns (letter case counts); when there is one, other tools are hidden, except the
-                synthetic ones. Held against a tool's name and against `mcp__<server>__<leaf>`.
+            allow: Shell-style patterns (letter case counts); when there is one, other tools are hidden,
+                except the synthetic ones. Held against a tool's name and against `mcp__<server>__<leaf>`.
             deny: Patterns of tools to hide, whatever `allow` says.
-            defer: By server: `always` or `never` deferred, or `by-mode` (the usual rule and the session's mode).
+            defer: By server: `always` or `never` deferred, or `by-mode` (the usual rule and the session's
+                mode).
             source: Where the tools come from, for messages.
 
         Raises:
@@ -95,7 +96,8 @@ class ToolRegistry:
         """Add one tool or several; all or, on an error, none.
 
         Raises:
-            DuplicateToolError: A name that its server has already; names both sources, all such names at once.
+            DuplicateToolError: A name that its server has already; names both sources, all such names at
+                once.
             UsageError: A tool that can't be held: no name, a synthetic name, or a schema that is not JSON.
         """
         entries = self._read(tools, source)
@@ -111,8 +113,8 @@ class ToolRegistry:
 
         Args:
             tools: The new versions.
-            server: Given: these are all the tools that the server now has; its others go, new ones come last. A server
-                that had none is fine. Not given: each tool must be there already.
+            server: Given: these are all the tools that the server now has; its others go, new ones come last.
+                A server that had none is fine. Not given: each tool must be there already.
             source: Where the tools come from, for messages.
 
         Raises:
@@ -135,8 +137,8 @@ class ToolRegistry:
                 for entry in entries:
                     if entry.tool.server != server:
                         raise UsageError(
-                            f"tool {shown(entry.tool.name)} belongs to server {entry.tool.server!r}, not to {server!r}; "
-                            "give only the tools of the server that is replaced."
+                            f"tool {shown(entry.tool.name)} belongs to server {entry.tool.server!r}, not to "
+                            f"{server!r}; give only the tools of the server that is replaced."
                         )
                 kept = {
                     key: fresh.get(key, entry)
@@ -150,7 +152,8 @@ class ToolRegistry:
         """Remove one tool by name, or all tools of a server, or with both: the server's tool of this name.
 
         Args:
-            name: Final name, raw name, or `mcp__<server>__<leaf>`; a quarantined or hidden tool can be removed too.
+            name: Final name, raw name, or `mcp__<server>__<leaf>`; a quarantined or hidden tool can be
+                removed too.
             server: The owner.
 
         Raises:
@@ -227,13 +230,14 @@ def _key(tool: Tool) -> _Key:
 
 
 def _entry(tool: object, source: str, teams: bool) -> _Entry:
-    """Check a tool and take it over; the schema is copied, so that a caller's later change reaches no snapshot."""
+    """Check a tool and take it over with a copy of its schema: a caller's later change reaches no snapshot."""
     if not isinstance(tool, Tool):
         raise UsageError(
             f"a {type(tool).__name__} is not a Tool; read files and rows with toolsearch.catalog.formats."
         )
-    if not isinstance(tool.name, str) or not tool.name.strip():
-        raise UsageError(f"a tool's name is {tool.name!r}; it must be a text that is not empty.")
+    name: object = tool.name
+    if not isinstance(name, str) or not name.strip():
+        raise UsageError(f"a tool's name is {name!r}; it must be a text that is not empty.")
     try:
         schema = None if tool.input_schema is None else _copied(tool.input_schema)
         held = replace(tool, input_schema=schema, meta=MappingProxyType(_copied(tool.meta)))
@@ -244,7 +248,8 @@ def _entry(tool: object, source: str, teams: bool) -> _Entry:
         ) from None
     if held.server is None and held.name in SYNTHETIC_TOOLS and not _is_own_synthetic(held):
         raise UsageError(
-            f"the name {held.name!r} is reserved for the tool search itself; give the tool another name or a server."
+            f"the name {held.name!r} is reserved for the tool search itself; give the tool another name or "
+            f"a server."
         )
     return _Entry(with_team_notice(held, teams), source, digest)
 
@@ -276,7 +281,8 @@ def _refuse_duplicates(held: Mapping[_Key, _Entry], entries: list[_Entry]) -> No
                     entry.source,
                     0,
                     "name",
-                    f"duplicate_tool_name: {shown(entry.tool.name)} of {owner} comes from {first.source} and again from "
+                    f"duplicate_tool_name: {shown(entry.tool.name)} of {owner} comes from {first.source} "
+                    f"and again from "
                     f"{entry.source}; rename one, give them different servers, or use replace.",
                 )
             )

@@ -127,7 +127,10 @@ def _kind(value: object) -> str:
         return "true" if value else "false"
     if isinstance(value, int | float):
         return f"the number {str(value)[:40]}"
-    return {str: "a text", list: "a list", dict: "an object"}.get(type(value), "null")
+    for kind, words in ((str, "a text"), (list, "a list"), (dict, "an object")):
+        if isinstance(value, kind):
+            return words
+    return "null"
 
 
 def _native(row: Row, note: Report) -> Row:
@@ -153,7 +156,7 @@ def _texts(values: list[Any], field: str, note: Report) -> Iterator[str]:
 
 
 def _mcp(row: Row, note: Report) -> Row:
-    """The hints that an MCP server gives are kept in the meta as well: they say more than the two that are used."""
+    """A server's own hints stay in the meta as well: they say more than the two that are used."""
     values: Row = {"name": row.pop("name")} if "name" in row else {}
     values["description"] = _take(row, "description", "text", note)
     values["server"] = _take(row, "server", "text", note)
@@ -210,7 +213,7 @@ def _openai_chat(row: Row, note: Report) -> Row:
 
 
 def _gemini(row: Row, note: Report) -> Row:
-    """`parameters` is an OpenAPI schema with types in capitals; `parametersJsonSchema` is JSON Schema already."""
+    """`parameters` is an OpenAPI schema, types in capitals; `parametersJsonSchema` is JSON Schema already."""
     values = _declaration(row, note)
     if values["input_schema"] is not None:
         values["input_schema"] = _json_schema(values["input_schema"])

@@ -1,7 +1,7 @@
 """One consistent view of a catalog: final names, what is deferred, what is held back, and why.
 
-A snapshot is worked out from the set of tools alone. The order in which they came decides the order of the tuples, and
-nothing else: not the names, not the warnings, not the fingerprint.
+A snapshot is worked out from the set of tools alone. The order in which they came decides the order of the
+tuples, and nothing else: not the names, not the warnings, not the fingerprint.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ class Snapshot:
         loaded: Those that are always in the request; with `deferred` it makes up `tools`.
         quarantined: Tools whose name is not fit to be shown; never searched, announced, rendered or called.
         hidden: Tools that the allow and deny patterns keep out.
-        fingerprint: SHA-256 in hexadecimal over all that search or a request uses; independent of the order of tools.
+        fingerprint: SHA-256 in hexadecimal over all that search or a request uses; independent of the order
+            of tools.
         warnings: Quarantined tools, unknown pins, patterns and servers, a line each; sorted by kind.
         defer: The `defer` setting by server.
     """
@@ -54,8 +55,9 @@ class Snapshot:
     def get(self, name: str) -> Tool | None:
         """The tool of this name, exact spelling; None when there is none.
 
-        A tool's final name wins over `mcp__<server>__<leaf>`, and that over an alias; an alias that several tools have
-        belongs to the tool whose name comes first in the alphabet. Quarantined and hidden tools are not found.
+        A tool's final name wins over `mcp__<server>__<leaf>`, and that over an alias; an alias that several
+        tools have belongs to the tool whose name comes first in the alphabet. Quarantined and hidden tools
+        are not found.
         """
         return self._lookup.get(name)
 
@@ -157,8 +159,8 @@ def _final_tools(tools: Sequence[Tool], warnings: list[str]) -> list[tuple[Tool,
         else tool.name
         for tool, fault in zip(tools, faults, strict=True)
     ]
-    # Two servers such as `a` and `a__b` can still end in one id. All are kept: a number by the order of the servers'
-    # names, which load order can't change.
+    # Two servers such as `a` and `a__b` can still end in one id. All are kept: a number by the order of the
+    # servers' names, which load order can't change.
     counts = Counter(name for name, fault in zip(names, faults, strict=True) if not fault)
     clashes: dict[str, list[int]] = defaultdict(list)
     for number, (name, fault) in enumerate(zip(names, faults, strict=True)):
@@ -173,7 +175,8 @@ def _final_tools(tools: Sequence[Tool], warnings: list[str]) -> list[tuple[Tool,
             names[number] = f"{name}_{suffix}"
             counts[names[number]] += 1
             warnings.append(
-                f"tool {shown(name)} of {_owner(tools[number])} is called {shown(names[number])}: the id is taken"
+                f"tool {shown(name)} of {_owner(tools[number])} is called {shown(names[number])}: the id is "
+                f"taken"
             )
     result = []
     for tool, name, fault in zip(tools, names, faults, strict=True):

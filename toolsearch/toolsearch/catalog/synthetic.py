@@ -50,8 +50,8 @@ def synthetic_tools() -> tuple[Tool, ...]:
         Tool(
             name="SearchExtraTools",
             description=(
-                "Find tools that are available but not loaded. Describe the task or give names; the answer shows the "
-                "best tools with their parameters. Run what you found with ExecuteExtraTool."
+                "Find tools that are available but not loaded. Describe the task or give names; the answer "
+                "shows the best tools with their parameters. Run what you found with ExecuteExtraTool."
             ),
             search_hint="find more tools by task",
             input_schema=_SEARCH_SCHEMA,
@@ -60,8 +60,8 @@ def synthetic_tools() -> tuple[Tool, ...]:
         Tool(
             name="ExecuteExtraTool",
             description=(
-                "Run a tool that SearchExtraTools has shown. Give its exact name and its arguments; the answer is "
-                "that tool's own answer."
+                "Run a tool that SearchExtraTools has shown. Give its exact name and its arguments; the "
+                "answer is that tool's own answer."
             ),
             search_hint="run a tool found by search",
             input_schema=_EXECUTE_SCHEMA,
