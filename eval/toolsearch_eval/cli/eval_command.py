@@ -1,0 +1,67 @@
+"""`toolsearch eval`: judge rankers on a labelled data set."""
+
+from __future__ import annotations
+
+import argparse
+
+from toolsearch_eval.cli.output import print_json, say, tell_warnings, text_table
+
+
+def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the verb and its arguments."""
+    parser = subparsers.add_parser("eval", help="judge rankers on a labelled data set")
+    parser.add_argument(
+        "--data", default="builtin", metavar="NAME|DIR", help="the data set (default: builtin)"
+    )
+    parser.add_argument(
+        "--ranker",
+        action="append",
+        metavar="NAME|FILE.toml|module:factory",
+        help="may be repeated (default: reference, default and bm25f)",
+    )
+    parser.add_argument("--measure", action="append", metavar="M", help="such as nDCG@10; may be repeated")
+    parser.add_argument(
+        "--split", choices=("dev", "test", "all"), help="default: dev, or all where there is no dev"
+    )
+    parser.add_argument("--depth", type=int, default=10, metavar="N", help="results asked for (default: 10)")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Judge and print; 0 when every ranker worked, 1 when one failed."""
+    from toolsearch_eval.data import load_data
+    from toolsearch_eval.evaluate import evaluate
+    from toolsearch_eval.measures import DEFAULT_MEASURES, parse_measure
+    from toolsearch_eval.rankers import resolve_ranker
+
+    specs = args.ranker or ["reference", "default", "bm25f"]
+    measures = tuple(map(parse_measure, args.measure)) if args.measure else DEFAULT_MEASURES
+    rankers = [resolve_ranker(spec) for spec in specs]
+    result = evaluate(load_data(args.data), rankers, measures=measures, split=args.split, depth=args.depth)
+    form = result.to_json()
+    tell_warnings(result.warnings)
+    if args.json:
+        print_json(form)
+    else:
+        left_out = ", ".join(f"{count} {reason}" for reason, count in form["excluded"].items())
+        say(
+            f"{form['data']['name']}: {form['data']['queries']} queries ({result.split}), left out: {left_out}"
+        )
+        header = ["ranker", *map(str, measures), "p50 ms"]
+        rows = [
+            [name, *map(_cell, part["measures"].values()), _number(part["latency_ms"]["p50"])]
+            for name, part in form["rankers"].items()
+        ]
+        say(text_table(header, rows))
+    return 0 if len(result.rankings) == len(rankers) else 1
+
+
+def _cell(value: dict[str, float | None]) -> str:
+    if value["low"] is None:
+        return _number(value["mean"])
+    return f"{_number(value['mean'])} [{_number(value['low'])}, {_number(value['high'])}]"
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3f}"

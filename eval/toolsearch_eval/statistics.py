@@ -1,0 +1,126 @@
+"""Intervals and paired comparisons whose unit is the group: all wordings of one intent count once."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+_LEVEL = 0.95
+_POWER = 0.8
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A mean with its 95% interval.
+
+    Attributes:
+        mean: Mean of the group means; None without a value.
+        low: Lower bound; None with fewer than two groups.
+        high: Upper bound; None with fewer than two groups.
+        n: Number of groups.
+    """
+
+    mean: float | None
+    low: float | None
+    high: float | None
+    n: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """A paired comparison, b less a.
+
+    Attributes:
+        difference: Mean difference and its interval.
+        p: Two-sided sign-flip p value; 1.0 without a difference.
+        wins: Groups where b is better.
+        ties: Groups where both are equal.
+        losses: Groups where a is better.
+        detectable: The smallest true difference that this many groups show with 80% power; None below two groups.
+    """
+
+    difference: Interval
+    p: float
+    wins: int
+    ties: int
+    losses: int
+    detectable: float | None
+
+
+def mean_interval(values: Sequence[float], groups: Sequence[str]) -> Interval:
+    """The mean over groups with its 95% Student t interval.
+
+    Args:
+        values: One value a query.
+        groups: The group of each query, as many as values.
+    """
+    means = _group_means(values, groups)
+    if not len(means):
+        return Interval(None, None, None, 0)
+    mean = float(means.mean())
+    if len(means) == 1:
+        return Interval(mean, None, None, 1)
+    half = _t_quantile((1 + _LEVEL) / 2, len(means) - 1) * _standard_error(means)
+    return Interval(mean, mean - half, mean + half, len(means))
+
+
+def paired_difference(
+    a: Sequence[float], b: Sequence[float], groups: Sequence[str], *, seed: int = 0, rounds: int = 10_000
+) -> Difference:
+    """How much b is better than a on the same queries.
+
+    Args:
+        a: One value a query.
+        b: The other's values, in the same order.
+        groups: The group of each query.
+        seed: Seed of the sign flips; the same seed gives the same p.
+        rounds: Number of random sign patterns, above 0.
+    """
+    values = [second - first for first, second in zip(a, b, strict=True)]
+    means = _group_means(values, groups)
+    means[np.abs(means) < 1e-12] = 0.0
+    p, detectable = 1.0, None
+    if np.any(means):
+        source = np.random.default_rng(seed)
+        observed = abs(float(means.sum()))
+        hits = 0
+        for start in range(0, rounds, 500):
+            signs = source.integers(0, 2, size=(min(500, rounds - start), len(means))) * 2 - 1
+            hits += int(np.count_nonzero(np.abs(signs @ means) >= observed - 1e-9))
+        p = (hits + 1) / (rounds + 1)
+    if len(means) > 1:
+        freedom = len(means) - 1
+        factor = _t_quantile((1 + _LEVEL) / 2, freedom) + _t_quantile(_POWER, freedom)
+        detectable = factor * _standard_error(means)
+    return Difference(
+        difference=mean_interval(values, groups),
+        p=p,
+        wins=int(np.count_nonzero(means > 0)),
+        ties=int(np.count_nonzero(means == 0)),
+        losses=int(np.count_nonzero(means < 0)),
+        detectable=detectable,
+    )
+
+
+def _group_means(values: Sequence[float], groups: Sequence[str]) -> NDArray[np.float64]:
+    collected: dict[str, list[float]] = {}
+    for value, group in zip(values, groups, strict=True):
+        collected.setdefault(group, []).append(value)
+    # Sorted by name and summed exactly, so that the order of the queries changes no digit.
+    return np.array(
+        [math.fsum(collected[group]) / len(collected[group]) for group in sorted(collected)], dtype=float
+    )
+
+
+def _standard_error(means: NDArray[np.float64]) -> float:
+    return float(means.std(ddof=1)) / math.sqrt(len(means))
+
+
+def _t_quantile(probability: float, freedom: int) -> float:
+    from scipy.special import stdtrit
+
+    return float(stdtrit(freedom, probability))
