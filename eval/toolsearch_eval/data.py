@@ -92,7 +92,8 @@ def load_data(name_or_folder: str | Path) -> DataSet:
     labels = folder / ("judgements.jsonl" if has_judgements else "qrels.tsv")
     judgements = _judgements(labels, problems) if has_judgements else _qrels(labels, problems)
     if problems:
-        raise DataError(problems)
+        files = list(dict.fromkeys(problem.path for problem in problems))
+        raise DataError(sorted(problems, key=lambda problem: (files.index(problem.path), problem.line)))
     digest = hashlib.sha256()
     for part in (folder / "catalog.jsonl", folder / "queries.jsonl", labels):
         content = part.read_bytes()

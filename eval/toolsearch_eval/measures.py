@@ -36,7 +36,7 @@ class Measure:
 
         Args:
             ranking: Names, best first; a name that comes again is ignored.
-            grades: The judged tools. Relevant is a grade >= 2 where the query has one, else >= 1; nDCG uses all.
+            grades: The judged tools. Relevant: grade >= 2 where there is one, else >= 1; nDCG uses all.
 
         Returns:
             0.0 for an empty ranking (`Judged`: 1.0, as nothing unjudged was shown).

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from toolsearch_eval.cli.output import print_json, say, tell_warnings, text_table
+from toolsearch.errors import ToolSearchError, UsageError
+from toolsearch_eval.cli.output import print_json, say, tell, tell_warnings, text_table
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -37,7 +38,16 @@ def run(args: argparse.Namespace) -> int:
 
     specs = args.ranker or ["reference", "default", "bm25f"]
     measures = tuple(map(parse_measure, args.measure)) if args.measure else DEFAULT_MEASURES
-    rankers = [resolve_ranker(spec) for spec in specs]
+    rankers = []
+    for spec in specs:
+        try:
+            rankers.append(resolve_ranker(spec))
+        except ToolSearchError as error:
+            if len(specs) == 1:
+                raise
+            tell(str(error))
+    if not rankers:
+        raise UsageError("no ranker could be loaded.")
     result = evaluate(load_data(args.data), rankers, measures=measures, split=args.split, depth=args.depth)
     form = result.to_json()
     tell_warnings(result.warnings)
@@ -45,16 +55,14 @@ def run(args: argparse.Namespace) -> int:
         print_json(form)
     else:
         left_out = ", ".join(f"{count} {reason}" for reason, count in form["excluded"].items())
-        say(
-            f"{form['data']['name']}: {form['data']['queries']} queries ({result.split}), left out: {left_out}"
-        )
+        say(f"{form['data']['name']}: {len(result.queries)} queries ({result.split}), left out: {left_out}")
         header = ["ranker", *map(str, measures), "p50 ms"]
         rows = [
             [name, *map(_cell, part["measures"].values()), _number(part["latency_ms"]["p50"])]
             for name, part in form["rankers"].items()
         ]
         say(text_table(header, rows))
-    return 0 if len(result.rankings) == len(rankers) else 1
+    return 0 if len(result.rankings) == len(specs) else 1
 
 
 def _cell(value: dict[str, float | None]) -> str:

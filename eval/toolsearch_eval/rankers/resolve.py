@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
@@ -105,4 +106,7 @@ def _from_module(spec: str, module: str, name: str) -> Ranker:
         return ranker
     if not callable(factory):
         raise UsageError(f"ranker {spec!r} is {type(factory).__name__}; a class or function is needed.")
+    if not inspect.signature(factory).parameters:
+        made: Ranker = factory()
+        return made
     return FunctionRanker(spec, factory)
