@@ -19,7 +19,7 @@ _SMALL_SLICE = 10
 def check_data(data: DataSet) -> tuple[list[Problem], list[Problem]]:
     """Errors and warnings of a data set that could be loaded, in file order.
 
-    Leaks (warnings): a query of at least six words that stands in a description, or one equal to a search hint.
+    Leaks (warnings): a query of six words or more that stands in a description, or equals a search hint.
     """
     errors: list[Problem] = []
     warnings: list[Problem] = []

@@ -40,7 +40,7 @@ class Difference:
         wins: Groups where b is better.
         ties: Groups where both are equal.
         losses: Groups where a is better.
-        detectable: The smallest true difference that this many groups show with 80% power; None below two groups.
+        detectable: The smallest true difference that so many groups show with 80% power; None below two.
     """
 
     difference: Interval

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+
 from toolsearch.errors import DataError
 from toolsearch_eval.data import load_data
 from toolsearch_eval.data_check import check_data

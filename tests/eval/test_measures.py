@@ -5,6 +5,7 @@ import random
 
 import ir_measures
 import pytest
+
 from toolsearch.errors import ToolSearchError
 from toolsearch_eval.measures import parse_measure
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.stats
+
 from toolsearch_eval.statistics import Interval, mean_interval, paired_difference
 
 

@@ -27,17 +27,20 @@ SATURATION: Final = 1.2
 DESCRIPTION_TERMS: Final = 400
 PARAMETER_TERMS: Final = 300
 
-STOP_WORDS: Final = frozenset(
-    """a an the and or but if then else of at by for with about into through to from in out on off over under is am are
-    was were be been being have has had do does did will would can could should may might must shall i me my we our you
-    your he him his she her it its they them their this that these those what which who whom how when where why there
-    here so than too very just not no as please want need""".split()
-)
+_STOP_WORDS = """
+a an the and or but if then else of at by for with about into through to from in out on off over
+under is am are was were be been being have has had do does did will would can could should may
+might must shall i me my we our you your he him his she her it its they them their this that these
+those what which who whom how when where why there here so than too very just not no as please want
+need
+"""
+STOP_WORDS: Final = frozenset(_STOP_WORDS.split())
 
 _WORD = re.compile(r"[^\W_]+")
 _IDENTIFIER = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+|[^\W\dA-Za-z_]+")
 _CHARACTERS = re.compile(
-    r"[\u2e80-\u2fdf\u3005-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af\U00020000-\U0003134f]+"
+    r"[\u2e80-\u2fdf\u3005-\u30ff\u31f0-\u31ff\u3400-\u4dbf"
+    r"\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af\U00020000-\U0003134f]+"
 )
 _DEPTH = 32
 _stemmer = snowballstemmer.stemmer("english")
