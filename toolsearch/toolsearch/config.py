@@ -75,10 +75,10 @@ class SearchConfig:
     keyword_substring_points: float = 0.0
     saturation: float = 1.2
     length_normalisation: FieldValues
-    length_cap: float = 4.0
-    joined_weight: float = 1.0
-    stop_word_weight: float = 0.1
-    character_weight: float = 0.5
+    length_cap: float = 50.0
+    joined_weight: float = 0.5
+    stop_word_weight: float = 0.05
+    character_weight: float = 1.0
     keyword_idf_power: float = 1.0
     confidence_bound: float
 

@@ -60,6 +60,5 @@ def teams_notice(name: str) -> str:
     """What a team tool answers while teams are off: that they are, and how to turn them on."""
     return (
         f"{name} did nothing: agent teams are off in this session. To turn them on, the operator starts the "
-        "session with teams=True (in Python: ToolRegistry(tools, teams=True)). Until then, use Agent for work to "
-        "hand over."
+        "session with teams=True (in Python: ToolRegistry(tools, teams=True)). Until then, use Agent instead."
     )

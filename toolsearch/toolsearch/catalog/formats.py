@@ -96,7 +96,7 @@ def parse_catalog(
 
 
 def write_catalog(tools: Iterable[Tool], path: str | Path) -> None:
-    """Write tools as our own JSONL in UTF-8, which `load_catalog` reads back; the file appears whole or not at all.
+    """Write tools as our own JSONL, which `load_catalog` reads back; the file appears whole or not at all.
 
     Callables can't be written. A tool whose text holds lone surrogates is written with escapes.
 
@@ -157,7 +157,7 @@ _Fault = Callable[[int, str, str], None]
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """A decoded value and its place: in `chunk` from `start` to `end`, in the whole text `base` further on."""
+    """A decoded value and its place: from `start` to `end` of `chunk`, which begins at `base` in the text."""
 
     value: Any
     chunk: str

@@ -165,6 +165,6 @@ def _without_titles(schema: dict[str, Any]) -> dict[str, Any]:
     """The schema without the titles that pydantic makes from names: they say nothing and cost tokens."""
     properties = {}
     for name, given in schema.get("properties", {}).items():
-        own = given.get("title") != name.replace("_", " ").title()
+        own = given.get("title") != name.replace("_", " ").strip().title()
         properties[name] = given if own else {key: value for key, value in given.items() if key != "title"}
     return {**schema, "type": "object", "properties": properties}

@@ -230,7 +230,7 @@ def _key(tool: Tool) -> _Key:
 
 
 def _entry(tool: object, source: str, teams: bool) -> _Entry:
-    """Check a tool and take it over with a copy of its schema: a caller's later change reaches no snapshot."""
+    """Check a tool and take it over; its schema is copied, so a caller's later change reaches no snapshot."""
     if not isinstance(tool, Tool):
         raise UsageError(
             f"a {type(tool).__name__} is not a Tool; read files and rows with toolsearch.catalog.formats."

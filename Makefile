@@ -1,0 +1,44 @@
+# Every target makes its own environment first: `.venv`, renewed when pyproject.toml or constraints.txt change.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/ready
+MODULES := toolsearch/toolsearch eval/toolsearch_eval app/toolsearch_app datasets/toolsearch_datasets tests
+
+.PHONY: demo test check check-world fix bench figures app
+.DEFAULT_GOAL := test
+
+$(READY): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else "Python 3.11 or later is needed; this is " + sys.version.split()[0] + ". Name another one: make PYTHON=python3.12")'
+	$(PYTHON) -m venv --clear $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[all]'
+	@touch $@
+
+demo: $(READY)
+	$(BIN)/toolsearch demo
+
+test: $(READY)
+	$(BIN)/python -m pytest -q -n 2
+
+check: $(READY)
+	$(BIN)/ruff format --check $(MODULES)
+	$(BIN)/ruff check $(MODULES)
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(MAKE) --no-print-directory test
+
+check-world: $(READY)
+	$(BIN)/python -m pytest -q --strict-markers --world tests/world
+
+fix: $(READY)
+	$(BIN)/ruff check --fix $(MODULES)
+	$(BIN)/ruff format $(MODULES)
+
+bench: $(READY)
+	$(BIN)/toolsearch bench
+
+figures: $(READY)
+	$(BIN)/python -m toolsearch_eval.figures
+
+app: $(READY)
+	$(BIN)/toolsearch app

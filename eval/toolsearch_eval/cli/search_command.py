@@ -1,0 +1,252 @@
+"""`toolsearch search TEXT`: ranked tools as text or as one JSON object."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from toolsearch.errors import UnknownNameError, UsageError
+from toolsearch_eval.cli.output import neutralise, print_json, say, shortened, tell_warnings
+
+if TYPE_CHECKING:
+    from toolsearch.catalog.registry import Snapshot
+    from toolsearch.catalog.tool import Tool
+    from toolsearch.config import SearchConfig
+    from toolsearch.search.results import SearchResponse
+
+SCHEMA_VERSION = 1
+"""Of the JSON form; grows when a field changes its meaning or goes away."""
+
+
+def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Register the verb."""
+    parser = subparsers.add_parser(
+        "search",
+        help="search a catalog",
+        description="Search a catalog; a word with + before it must be met by every result.",
+        allow_abbrev=False,
+    )
+    add_query_arguments(parser)
+    parser.add_argument("--server", metavar="S", help="only tools of this server, exactly")
+    parser.add_argument(
+        "--max-results", type=int, default=5, metavar="N", help="1 to 50; a number outside is moved inside (default 5)"
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def add_query_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments that `search` and `explain` share: the query, the catalog, the profile."""
+    parser.add_argument("text", nargs="+", metavar="TEXT", help="what is wanted; several words are one query")
+    add_catalog_argument(parser)
+    parser.add_argument(
+        "--profile", default="default", metavar="NAME|FILE.toml", help="a shipped profile or a TOML file (default: default)"
+    )
+
+
+def add_catalog_argument(parser: argparse.ArgumentParser) -> None:
+    """The option `--catalog`."""
+    parser.add_argument(
+        "--catalog",
+        metavar="FILE|python:MODULE:NAME",
+        help="a file of tools, or tools made by a Python module, which is imported (default: the built-in catalog)",
+    )
+
+
+def open_catalog(source: str | None) -> tuple[Tool, ...]:
+    """The tools of a file, of a Python module that was named on purpose, or the built-in ones.
+
+    Args:
+        source: None, a path, or `python:module:name` with the name of a list of tools, of a registry, or of a function
+            without arguments that gives one of these.
+
+    Raises:
+        UsageError: The module or the name can't be used.
+        DataError: The file can't be read or holds bad rows.
+    """
+    if source is None:
+        from toolsearch.catalog.builtin import builtin_catalog
+
+        return builtin_catalog()
+    if source.startswith("python:"):
+        return _from_python(source)
+    from toolsearch.catalog.formats import load_catalog
+
+    return load_catalog(source)
+
+
+def _from_python(source: str) -> tuple[Tool, ...]:
+    import importlib
+    import sys
+
+    from toolsearch.catalog.registry import Snapshot, ToolRegistry
+    from toolsearch.catalog.tool import Tool
+
+    parts = source.split(":")
+    if len(parts) != 3 or not all(parts):
+        raise UsageError(f"--catalog is {source!r}; the accepted form is python:MODULE:NAME, such as python:agent.tools:ALL.")
+    if os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())
+    try:
+        module = importlib.import_module(parts[1])
+    except Exception as error:  # the module is the user's own: whatever it raises is theirs to see, in one line
+        raise UsageError(f"--catalog {source}: module {parts[1]!r} can't be imported: {error}") from error
+    if not hasattr(module, parts[2]):
+        raise UnknownNameError(f"name in module {parts[1]}", parts[2], (name for name in vars(module) if name[0] != "_"))
+    value = getattr(module, parts[2])
+    if callable(value):
+        value = value()
+    if isinstance(value, ToolRegistry):
+        value = value.snapshot()
+    if isinstance(value, Snapshot):
+        value = value.tools
+    tools = tuple(value) if isinstance(value, Sequence | set | frozenset) and not isinstance(value, str) else (value,)
+    wrong = [type(tool).__name__ for tool in tools if not isinstance(tool, Tool)]
+    if wrong:
+        raise UsageError(f"--catalog {source}: holds {wrong[0]}; accepted is a list of Tool, or a ToolRegistry.")
+    return tools
+
+
+def open_profile(source: str) -> tuple[SearchConfig, tuple[str, ...]]:
+    """A profile with the settings of the environment applied, and the warnings about those."""
+    from toolsearch.config import from_env, load_profile
+
+    return from_env(os.environ, load_profile(source))
+
+
+def read_text(words: Sequence[str]) -> str:
+    """The words of the command line as one query.
+
+    Raises:
+        UsageError: There is nothing to search.
+    """
+    text = " ".join(words)
+    if not text.strip(" +\t\n"):
+        raise UsageError('the query is empty; type what the tool should do, such as "send a message".')
+    return text
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Search and print; 0 also when nothing was found."""
+    text = read_text(arguments.text)
+    config, warnings = open_profile(arguments.profile)
+    from toolsearch.catalog.registry import ToolRegistry
+    from toolsearch.search.searcher import Searcher
+
+    registry = ToolRegistry(open_catalog(arguments.catalog))
+    snapshot = registry.snapshot()
+    servers = {tool.server for tool in snapshot.tools if tool.server}
+    if arguments.server is not None and arguments.server not in servers:
+        raise UnknownNameError("server", arguments.server, servers)
+    response = Searcher(snapshot, config).search(text, max_results=arguments.max_results, server=arguments.server)
+    answer = search_answer(response, snapshot, (*warnings, *registry_warnings(registry)))
+    tell_warnings(answer["warnings"])
+    if arguments.json:
+        print_json(answer)
+    else:
+        say(_as_text(answer, deferred=len(snapshot.deferred)))
+    return 0
+
+
+def registry_warnings(registry: Any) -> tuple[str, ...]:
+    """What the registry has to say about its tools, as texts."""
+    warnings = registry.warnings
+    return tuple(str(warning) for warning in (warnings() if callable(warnings) else warnings))
+
+
+def search_answer(response: SearchResponse, snapshot: Snapshot, warnings: Sequence[str] = ()) -> dict[str, Any]:
+    """The JSON form of a search; see `SearchResponse` for what the fields mean.
+
+    The lists of servers that are connecting, failed or disabled are empty here: a catalog from a file has no
+    connections. `missing` names what a selection by name did not find; a search by words misses nothing.
+    """
+    results = []
+    for result in response.results:
+        tool = snapshot.get(result.name)
+        results.append(
+            {
+                "rank": result.rank,
+                "name": result.name,
+                "score": result.score,
+                "reason": result.reason,
+                "server": tool.server if tool else None,
+                "description": tool.description if tool else None,
+                "parameters": parameters_in_brief(tool.input_schema if tool else None),
+                "arms": dict(result.arms),
+            }
+        )
+    required = any(len(word) > 1 and word[0] == "+" for word in response.query.split())
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "query": response.query,
+        "mode": "required" if required else "keyword",
+        "results": results,
+        "total_matches": response.total_matches,
+        "truncated": response.truncated,
+        "clamped": response.clamped,
+        "low_confidence": response.low_confidence,
+        "missing": [],
+        "already_loaded": list(response.already_loaded),
+        "pending_servers": [],
+        "failed_servers": [],
+        "disabled_servers": [],
+        "warnings": [*warnings, *response.warnings],
+    }
+
+
+def parameters_in_brief(schema: Mapping[str, Any] | None) -> list[dict[str, Any]]:
+    """Name, type and whether it is required, for each parameter of a JSON Schema, in its order.
+
+    >>> parameters_in_brief({"properties": {"to": {"type": "string"}, "urgent": {}}, "required": ["to"]})
+    [{'name': 'to', 'type': 'string', 'required': True}, {'name': 'urgent', 'type': 'any', 'required': False}]
+    """
+    properties = (schema or {}).get("properties")
+    if not isinstance(properties, Mapping):
+        return []
+    required = (schema or {}).get("required")
+    names = set(required) if isinstance(required, list) and all(isinstance(name, str) for name in required) else set()
+    return [
+        {"name": str(name), "type": _type_of(description), "required": name in names}
+        for name, description in properties.items()
+    ]
+
+
+def _type_of(schema: object) -> str:
+    if not isinstance(schema, Mapping):
+        return "any"
+    kind = schema.get("type")
+    if isinstance(kind, str):
+        return kind
+    if isinstance(kind, list):
+        return "|".join(str(one) for one in kind)
+    choices = schema.get("anyOf") or schema.get("oneOf")
+    if isinstance(choices, list) and choices:
+        return "|".join(dict.fromkeys(_type_of(choice) for choice in choices))
+    return "string" if "enum" in schema else "any"
+
+
+def _as_text(answer: Mapping[str, Any], *, deferred: int) -> str:
+    lines = []
+    for result in answer["results"]:
+        arms = ", ".join(f"{arm} {value:.3f}" for arm, value in result["arms"].items())
+        reason = "" if result["reason"] == "score" else f"  [{result['reason']}]"
+        lines.append(f"{result['rank']:>2}. {neutralise(result['name'])}  {result['score']:.3f}  ({arms}){reason}")
+        if result["description"]:
+            lines.append(f"    {shortened(result['description'], 160)}")
+        shown = ", ".join(
+            f"{neutralise(item['name'])}: {neutralise(item['type'])}{'' if item['required'] else '?'}"
+            for item in result["parameters"][:12]
+        )
+        more = len(result["parameters"]) - 12
+        if shown:
+            lines.append(f"    parameters: {shown}{f' and {more} more' if more > 0 else ''}")
+    if answer["already_loaded"]:
+        lines.append(f"already loaded, call directly: {', '.join(map(neutralise, answer['already_loaded']))}")
+    if not answer["results"]:
+        lines.append(f"nothing found among {deferred} searchable tools; try other words, or fewer of them.")
+    elif answer["low_confidence"]:
+        lines.append("low confidence: the catalog may have no tool for this.")
+    if answer["truncated"]:
+        lines.append(f"{len(answer['results'])} of {answer['total_matches']} matching tools are shown; --max-results N shows more.")
+    return "\n".join(lines)

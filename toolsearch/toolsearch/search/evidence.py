@@ -1,0 +1,192 @@
+"""What a batch of queries meets in an index: everything that does not depend on weights.
+
+A query is a list of slots, one for each term that it asks for. A slot has one or more alternatives (the term itself, the
+closed form of two neighbouring words); of these the best one counts, so that a term that is found in two spellings is
+not counted twice. `gather` finds all postings of all alternatives once; scoring them under a configuration, or under a
+thousand, is array work.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toolsearch.search.analysis.standard import Word, stem
+from toolsearch.search.index import Index
+from toolsearch.search.query import Query
+
+Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+WORD, CHARACTER, STOP, SPLIT = range(4)
+"""Kinds of slot: a word or pair, a single character of an unspaced script, a stop word, a half of a closed compound."""
+EXACT, JOINED = range(2)
+"""Kinds of alternative: the term itself, a closed form."""
+_SHORTEST_HALF = 3
+
+
+@dataclass(slots=True)
+class Slot:
+    """One term that a query asks for; see the module's text."""
+
+    term: str
+    kind: int
+    count: int
+    alternatives: list[tuple[int, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """The postings that a batch of queries meets.
+
+    A pair is one (query, tool) that share a term. For a single query the pair's number is the tool's number and
+    `pair_tool` is every tool; for a batch only the pairs that occur are kept.
+
+    Attributes:
+        slots: All slots of all queries, in order.
+        slot_query: The query of each slot.
+        slot_frequency: In how many tools the slot's term stands (0: in none).
+        posting: Posting number of each entry.
+        entry_slot: Slot of each entry.
+        entry_kind: Kind of alternative of each entry.
+        entry_pair: Pair of each entry.
+        pair_query: The query of each pair.
+        pair_tool: The tool number of each pair.
+        alternatives_order: Order that brings the entries of one (pair, slot) together, or None where every slot has
+            one alternative.
+        alternatives_start: First entry of each such group, in that order.
+    """
+
+    queries: int
+    size: int
+    slots: tuple[Slot, ...]
+    slot_query: Integers
+    slot_kind: Integers
+    slot_count: Floats
+    slot_frequency: Integers
+    posting: Integers
+    entry_slot: Integers
+    entry_kind: Integers
+    entry_pair: Integers
+    pair_query: Integers
+    pair_tool: Integers
+    alternatives_order: Integers | None
+    alternatives_start: Integers | None
+
+
+def query_slots(index: Index, query: Query) -> list[Slot]:
+    """The slots of a query against an index, in the order of its words; repeats are counted, not repeated."""
+    found: dict[tuple[str, int], Slot] = {}
+    listed = query.words
+    for position, word in enumerate(listed):
+        closed = [word.joined] if word.joined else []
+        for first, second in ((position - 1, position), (position, position + 1)):
+            if first >= 0 and second < len(listed) and _joinable(listed[first]) and _joinable(listed[second]):
+                closed.append(stem(listed[first].plain + listed[second].plain))
+        joined = [number for form in dict.fromkeys(closed) if (number := index.term_number(form)) >= 0]
+        for part in word.parts:
+            _add(found, index, part, STOP if word.stop else WORD, joined)
+        for character in word.characters:
+            _add(found, index, character, CHARACTER, [])
+    slots = list(found.values())
+    return [half for slot in slots for half in _halves(index, slot)]
+
+
+def _joinable(word: Word) -> bool:
+    return bool(word.plain) and not word.characters and len(word.plain) <= 64
+
+
+def _add(found: dict[tuple[str, int], Slot], index: Index, term: str, kind: int, joined: list[int]) -> None:
+    slot = found.get((term, kind))
+    if slot is None:
+        number = index.term_number(term)
+        exact = [(number, EXACT)] if number >= 0 else []
+        slot = found[term, kind] = Slot(term, kind, 0, exact)
+    slot.count += 1
+    known = {number for number, _ in slot.alternatives}
+    slot.alternatives += [(number, JOINED) for number in joined if number not in known]
+
+
+def _halves(index: Index, slot: Slot) -> list[Slot]:
+    """A closed compound that no tool has (`webpage`) as its two halves, where tools have both; else the slot."""
+    term = slot.term
+    if slot.alternatives or slot.kind != WORD or not term.isascii() or len(term) > 40:
+        return [slot]
+    best: tuple[int, str, str] | None = None
+    for cut in range(_SHORTEST_HALF, len(term) - _SHORTEST_HALF + 1):
+        first, second = stem(term[:cut]), stem(term[cut:])
+        if index.term_number(first) >= 0 and index.term_number(second) >= 0:
+            balance = min(cut, len(term) - cut)
+            if best is None or balance > best[0]:
+                best = (balance, first, second)
+    if best is None:
+        return [slot]
+    return [Slot(half, SPLIT, slot.count, [(index.term_number(half), EXACT)]) for half in best[1:]]
+
+
+def gather(index: Index, queries: Sequence[Query]) -> Evidence:
+    """All postings that the queries meet, each query's in the order of its slots."""
+    slots: list[Slot] = []
+    slot_query: list[int] = []
+    starts: list[int] = []
+    ends: list[int] = []
+    alternative_slot: list[int] = []
+    alternative_kind: list[int] = []
+    several = False
+    for number, query in enumerate(queries):
+        for slot in query_slots(index, query):
+            for term, kind in slot.alternatives:
+                starts.append(int(index.term_start[term]))
+                ends.append(int(index.term_start[term + 1]))
+                alternative_slot.append(len(slots))
+                alternative_kind.append(kind)
+            several = several or len(slot.alternatives) > 1
+            slots.append(slot)
+            slot_query.append(number)
+    first = np.array(starts, dtype=np.int64)
+    sizes = np.array(ends, dtype=np.int64) - first
+    offsets = np.cumsum(sizes) - sizes
+    posting = np.arange(int(sizes.sum()), dtype=np.int64) + np.repeat(first - offsets, sizes)
+    entry_slot = np.repeat(np.array(alternative_slot, dtype=np.int64), sizes)
+    query_of_slot = np.array(slot_query, dtype=np.int64)
+    tool = index.posting_document[posting]
+    if len(queries) == 1:
+        entry_pair, pair_tool = tool, np.arange(index.size, dtype=np.int64)
+        pair_query = np.zeros(index.size, dtype=np.int64)
+    else:
+        keys, entry_pair = np.unique(query_of_slot[entry_slot] * max(1, index.size) + tool, return_inverse=True)
+        pair_query, pair_tool = np.divmod(keys, max(1, index.size))
+    order = start = None
+    if several:
+        group = entry_pair * (len(slots) + 1) + entry_slot
+        order = np.argsort(group, kind="stable")
+        changes = np.ones(len(order), dtype=bool)
+        np.not_equal(group[order][1:], group[order][:-1], out=changes[1:])
+        start = np.flatnonzero(changes)
+    return Evidence(
+        queries=len(queries),
+        size=index.size,
+        slots=tuple(slots),
+        slot_query=query_of_slot,
+        slot_kind=np.array([slot.kind for slot in slots], dtype=np.int64),
+        slot_count=np.array([math.sqrt(min(slot.count, 2)) for slot in slots]),
+        slot_frequency=np.array([_frequency(index, slot) for slot in slots], dtype=np.int64),
+        posting=posting,
+        entry_slot=entry_slot,
+        entry_kind=np.repeat(np.array(alternative_kind, dtype=np.int64), sizes),
+        entry_pair=entry_pair,
+        pair_query=pair_query,
+        pair_tool=pair_tool,
+        alternatives_order=order,
+        alternatives_start=start,
+    )
+
+
+def _frequency(index: Index, slot: Slot) -> int:
+    """How common the slot's term is: the term itself, or where no tool has it, its most common other form."""
+    exact = [index.frequency(number) for number, kind in slot.alternatives if kind == EXACT]
+    return max(exact or [index.frequency(number) for number, _ in slot.alternatives], default=0)

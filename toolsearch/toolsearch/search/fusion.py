@@ -1,0 +1,139 @@
+"""From evidence to a ranking: the arms are added up here, and ranking order is decided here, once.
+
+A single query is a batch of one; a tuner is the same call with many queries and other weights.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toolsearch.config import SearchConfig
+from toolsearch.search.arms import PostingValues, inverse_document_frequency
+from toolsearch.search.evidence import CHARACTER, EXACT, JOINED, SPLIT, STOP, Evidence
+
+Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+SCORE_DIGITS = 9
+"""Scores are rounded to 1e-9 before they are compared, so that the last bits of a sum never decide a rank."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """Scores by pair (query, tool) in the order of the evidence's pairs.
+
+    Attributes:
+        keyword: The keyword arm's share, weight included.
+        tfidf: The TF-IDF arm's share, weight included.
+        total: Their sum, rounded; 0..1.
+    """
+
+    keyword: Floats
+    tfidf: Floats
+    total: Floats
+
+
+def slot_shares(evidence: Evidence, config: SearchConfig) -> tuple[Floats, Floats]:
+    """What each slot may give at most, by arm, weights included; over a query's slots both add up to 1 together."""
+    kinds = np.ones(4)
+    kinds[CHARACTER], kinds[STOP], kinds[SPLIT] = (
+        config.character_weight,
+        config.stop_word_weight,
+        config.joined_weight,
+    )
+    rarity = inverse_document_frequency(evidence.slot_frequency, evidence.size)
+    base = evidence.slot_count * kinds[evidence.slot_kind]
+    weights = config.weight_keyword + config.weight_tfidf
+    return (
+        _shared(base * rarity**config.keyword_idf_power, evidence) * (config.weight_keyword / weights),
+        _shared(base * rarity, evidence) * (config.weight_tfidf / weights),
+    )
+
+
+def _shared(slot_weight: Floats, evidence: Evidence) -> Floats:
+    sums = np.bincount(evidence.slot_query, weights=slot_weight, minlength=evidence.queries)
+    sums[sums == 0] = 1.0
+    shared: Floats = slot_weight / sums[evidence.slot_query]
+    return shared
+
+
+def entry_shares(evidence: Evidence, config: SearchConfig, values: PostingValues) -> tuple[Floats, Floats]:
+    """What each entry gives to its pair, by arm; of several alternatives of a slot only the best gives anything.
+
+    Args:
+        evidence: What the queries meet.
+        config: The weights.
+        values: Worth of the evidence's postings, in the order of `evidence.posting`.
+    """
+    keyword_slots, tfidf_slots = slot_shares(evidence, config)
+    alternatives = np.ones(2)
+    alternatives[EXACT], alternatives[JOINED] = 1.0, config.joined_weight
+    factor = alternatives[evidence.entry_kind]
+    return (
+        keyword_slots[evidence.entry_slot] * _best_only(values.keyword * factor, evidence),
+        tfidf_slots[evidence.entry_slot] * _best_only(values.tfidf * factor, evidence),
+    )
+
+
+def _best_only(worth: Floats, evidence: Evidence) -> Floats:
+    order, starts = evidence.alternatives_order, evidence.alternatives_start
+    if order is None or starts is None or not len(order):
+        return worth
+    sorted_worth = worth[order]
+    sizes = np.diff(np.append(starts, len(order)))
+    is_best = sorted_worth == np.repeat(np.maximum.reduceat(sorted_worth, starts), sizes)
+    # Of equal alternatives the first counts: the running number of bests within the group has to be 1.
+    running = np.cumsum(is_best)
+    before = np.repeat(running[starts] - is_best[starts], sizes)
+    kept = np.zeros(len(order))
+    kept[order] = np.where(is_best & (running - before == 1), sorted_worth, 0.0)
+    return kept
+
+
+def score(evidence: Evidence, config: SearchConfig, values: PostingValues) -> Scores:
+    """Scores of all pairs; the arguments as in `entry_shares`."""
+    keyword, tfidf = entry_shares(evidence, config, values)
+    pairs = len(evidence.pair_tool)
+    keyword_sums = np.bincount(evidence.entry_pair, weights=keyword, minlength=pairs)
+    tfidf_sums = np.bincount(evidence.entry_pair, weights=tfidf, minlength=pairs)
+    return Scores(keyword_sums, tfidf_sums, np.round(keyword_sums + tfidf_sums, SCORE_DIGITS))
+
+
+def matched(evidence: Evidence) -> NDArray[np.bool_]:
+    """Which pairs share a term: a non-stop one, or for a query of stop words alone any."""
+    pairs = len(evidence.pair_tool)
+    hit = np.zeros(pairs, dtype=bool)
+    meaning = evidence.slot_kind != STOP
+    if meaning.all():
+        hit[evidence.entry_pair] = True
+        return hit
+    has_meaning = np.zeros(evidence.queries, dtype=bool)
+    has_meaning[evidence.slot_query[meaning]] = True
+    counts = meaning[evidence.entry_slot] | ~has_meaning[evidence.slot_query[evidence.entry_slot]]
+    hit[evidence.entry_pair[counts]] = True
+    return hit
+
+
+def best(candidates: Integers, scores: Floats, limit: int) -> Integers:
+    """The ranking order: score descending, then tool number, which is the order of names.
+
+    Args:
+        candidates: Tool numbers in ascending order.
+        scores: Their rounded scores.
+        limit: How many are wanted, at least 0.
+
+    Returns:
+        Positions in `candidates`, best first.
+    """
+    if limit <= 0 or not len(candidates):
+        return np.empty(0, dtype=np.int64)
+    if len(candidates) > max(64, 4 * limit):
+        bound = np.partition(scores, len(scores) - limit)[len(scores) - limit]
+        inside = np.flatnonzero(scores >= bound)
+    else:
+        inside = np.arange(len(candidates))
+    order = inside[np.argsort(-scores[inside], kind="stable")]
+    return order[:limit]

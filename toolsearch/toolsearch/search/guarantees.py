@@ -1,0 +1,128 @@
+"""What a search promises whatever the weights are: required words, names, several names, a server's name.
+
+The names of a catalog are looked up here for both rankings; only `standard` puts what is found first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toolsearch.catalog.tool import Tool
+from toolsearch.config import FIELDS
+from toolsearch.search.analysis.standard import Word, joined_key
+from toolsearch.search.index import Index
+from toolsearch.search.query import Query, written_as_identifier
+from toolsearch.search.results import Reason
+
+REQUIRED_FIELDS = tuple(FIELDS.index(name) for name in ("name", "server", "hint", "description", "parameter_names"))
+"""Where a required word may stand; parameter descriptions are too far from what a tool is."""
+LONGEST_NAME = 400
+"""A longer text is no name; keeps a pasted page from being folded as if it could be one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A tool that the query names; lower tiers stand first."""
+
+    tier: int
+    reason: Reason
+
+
+EXACT_TIER, SPLIT_EXACT_TIER, LEAF_TIER, NAMED_TIER, SERVER_TIER, SCORE_TIER = range(6)
+
+
+class NameTable:
+    """The names of some tools, by spelling and by what is left when only letters and digits count."""
+
+    def __init__(self, tools: Sequence[Tool]) -> None:
+        """Read the names, leaf names, aliases and servers; a tool's number is its place in `tools`."""
+        self.spelled: dict[str, list[int]] = {}
+        self.joined: dict[str, list[int]] = {}
+        self.leaves: dict[str, list[int]] = {}
+        self.servers: dict[str, list[int]] = {}
+        for number, tool in enumerate(tools):
+            for name in dict.fromkeys((tool.name, *tool.aliases)):
+                self.spelled.setdefault(name, []).append(number)
+                _add(self.joined, name, number)
+            _add(self.leaves, tool.leaf, number)
+            if tool.server:
+                _add(self.servers, tool.server, number)
+
+    def whole(self, query: Query) -> dict[int, Named]:
+        """Tools of which the whole query is the name, an alias or the leaf name."""
+        if not query.whole or len(query.whole) > LONGEST_NAME:
+            return {}
+        key = joined_key(query.whole)
+        found: dict[int, Named] = {}
+        for number in self.leaves.get(key, ()):
+            found[number] = Named(LEAF_TIER, "leaf_name")
+        for number in self.joined.get(key, ()):
+            found[number] = Named(SPLIT_EXACT_TIER, "exact_name")
+        for number in self.spelled.get(query.whole, ()):
+            found[number] = Named(EXACT_TIER, "exact_name")
+        return found
+
+    def several(self, query: Query) -> dict[int, Named]:
+        """Tools named by the pieces of a query: by all of them, or by those that are written as an identifier."""
+        pieces = list(dict.fromkeys(piece for piece in query.pieces if len(piece) <= LONGEST_NAME))
+        if len(query.pieces) < 2:
+            return {}
+        meant = [self._by_name(piece) for piece in pieces]
+        every = all(meant) and len(pieces) == len(set(query.pieces))
+        return {
+            number: Named(NAMED_TIER, "named")
+            for piece, numbers in zip(pieces, meant, strict=True)
+            if every or written_as_identifier(piece)
+            for number in numbers
+        }
+
+    def server(self, query: Query) -> dict[int, Named]:
+        """The tools of the server whose name the whole query is."""
+        if not query.whole or len(query.whole) > LONGEST_NAME:
+            return {}
+        return {
+            number: Named(SERVER_TIER, "server") for number in self.servers.get(joined_key(query.whole), ())
+        }
+
+    def find(self, query: Query) -> dict[int, Named]:
+        """All that the query names, each tool under its strongest reason."""
+        return {**self.server(query), **self.several(query), **self.whole(query)}
+
+    def _by_name(self, piece: str) -> list[int]:
+        key = joined_key(piece)
+        return sorted({*self.joined.get(key, ()), *self.leaves.get(key, ())}) if key else []
+
+
+def _add(table: dict[str, list[int]], name: str, number: int) -> None:
+    key = joined_key(name)
+    if key:
+        numbers = table.setdefault(key, [])
+        if number not in numbers[-1:]:
+            numbers.append(number)
+
+
+def required_tools(index: Index, query: Query) -> NDArray[np.bool_] | None:
+    """Which tools have every required word; None where the query requires none."""
+    if not query.required:
+        return None
+    allowed = np.ones(index.size, dtype=bool)
+    for group in query.required:
+        for word in group:
+            allowed &= tools_with_word(index, word)
+    return allowed
+
+
+def tools_with_word(index: Index, word: Word) -> NDArray[np.bool_]:
+    """Which tools have all parts of a word, as whole terms, in a field that counts for required words."""
+    allowed = np.ones(index.size, dtype=bool)
+    for term in word.parts:
+        holding = np.zeros(index.size, dtype=bool)
+        holding[index.documents_with(term, REQUIRED_FIELDS)] = True
+        if word.stop:
+            holding[index.documents_with_stop_word(word.plain, REQUIRED_FIELDS)] = True
+        allowed &= holding
+    return allowed

@@ -1,0 +1,314 @@
+"""The compiled index: everything about a catalog that does not depend on weights.
+
+An entry is one (term, tool, field) with its count; a posting is one (term, tool), the run of its entries. Both are kept
+in flat arrays sorted by term, then tool, then field. Tools are numbered in the order of their names, so that a tie
+between two tool numbers is a tie settled by name.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toolsearch.catalog.tool import Tool
+from toolsearch.config import FIELDS, SearchConfig
+from toolsearch.search.analysis.standard import analyse, chunks, stem
+from toolsearch.search.arms import PostingValues, posting_values
+from toolsearch.search.fields import field_texts
+
+Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+FIELD_BITS = 3
+DOCUMENT_BITS = 29
+"""An entry's key holds term, tool and field in one integer, so that one sort orders all three."""
+_DOCUMENT_MASK = (1 << DOCUMENT_BITS) - 1
+_FIELD_MASK = (1 << FIELD_BITS) - 1
+_NAME_FIELDS = 2
+"""Name and server: the fields that keep stop words and closed forms of neighbouring words."""
+_HINT_FIELD = FIELDS.index("hint")
+
+
+class Vocabulary:
+    """Terms by number; it only grows, so that an index and its refreshed successor share it."""
+
+    def __init__(self) -> None:
+        """An empty vocabulary."""
+        self.numbers: dict[str, int] = {}
+        self._text_words: dict[str, tuple[tuple[int, ...], tuple[int, ...]]] = {}
+        self._lock = threading.Lock()
+
+    def number(self, term: str) -> int:
+        """The number of a term, a new one where it has none yet."""
+        return self.numbers.setdefault(term, len(self.numbers))
+
+    def text_terms(self, text: str, terms: list[int]) -> int:
+        """Append the terms of a running text; returns how many count to its length (closed forms don't)."""
+        known = self._text_words
+        length = 0
+        for chunk in chunks(text):
+            entry = known.get(chunk)
+            if entry is None:
+                entry = known[chunk] = self._analyse_text_chunk(chunk)
+            counted, extra = entry
+            terms += counted
+            if extra:
+                terms += extra
+            length += len(counted)
+        return length
+
+    def _analyse_text_chunk(self, chunk: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        counted: list[int] = []
+        extra: list[int] = []
+        for word in analyse(chunk):
+            if word.stop:
+                continue
+            counted += [self.number(term) for term in word.terms]
+            if word.joined:
+                extra.append(self.number(word.joined))
+        return tuple(counted), tuple(extra)
+
+    def name_terms(self, text: str, terms: list[int]) -> int:
+        """As `text_terms` for names and hints: stop words stay, and neighbours are also kept in their closed form."""
+        numbers = self.numbers
+        length = 0
+        closed: list[str] = []
+        before = ""
+        for chunk in chunks(text):
+            for word in analyse(chunk):
+                found = word.terms
+                terms += [numbers.setdefault(term, len(numbers)) for term in found]
+                length += len(found)
+                if word.joined:
+                    closed.append(word.joined)
+                for piece in word.pieces:
+                    if before:
+                        closed.append(stem(before + piece))
+                    before = piece
+        terms += [numbers.setdefault(form, len(numbers)) for form in set(closed)]
+        return length
+
+
+@dataclass(eq=False, slots=True)
+class Index:
+    """One catalog, compiled; immutable once built, so that searches need no lock.
+
+    Attributes:
+        fingerprint: Of the snapshot that it was built from.
+        tools: The searchable tools in the order of their names; a tool's number is its place here.
+        vocabulary: Terms by number.
+        keys: One for each entry: term, tool number and field, sorted.
+        counts: How often the term stands in that field.
+        lengths: Terms by tool and field, shape (tools, fields).
+        postings_start: First entry of each posting.
+        posting_document: Tool number of each posting.
+        term_start: First posting of each term; one longer than the terms known when the index was built.
+    """
+
+    fingerprint: str
+    tools: tuple[Tool, ...]
+    vocabulary: Vocabulary
+    keys: Integers
+    counts: Floats
+    lengths: Floats
+    postings_start: Integers = field(init=False)
+    posting_document: Integers = field(init=False)
+    term_start: Integers = field(init=False)
+    entry_field: Integers = field(init=False)
+    average_lengths: Floats = field(init=False)
+    numbers: dict[str, int] = field(init=False)
+    _values: dict[SearchConfig, PostingValues] = field(init=False, default_factory=dict)
+    _stop_documents: dict[str, Integers] | None = field(init=False, default=None)
+
+    def __post_init__(self) -> None:
+        """Derive postings and term ranges from the sorted keys."""
+        pairs = self.keys >> FIELD_BITS
+        first = np.ones(len(pairs), dtype=bool)
+        np.not_equal(pairs[1:], pairs[:-1], out=first[1:])
+        self.postings_start = np.flatnonzero(first)
+        posting_pairs = pairs[self.postings_start]
+        self.posting_document = posting_pairs & _DOCUMENT_MASK
+        terms = np.arange(len(self.vocabulary.numbers) + 1, dtype=np.int64)
+        self.term_start = np.searchsorted(posting_pairs >> DOCUMENT_BITS, terms)
+        self.entry_field = self.keys & _FIELD_MASK
+        # A field that no tool has gets the average 1, so that nothing is divided by 0.
+        filled = self.lengths.sum(axis=0) if len(self.tools) else np.zeros(len(FIELDS))
+        self.average_lengths = np.maximum(filled / max(1, len(self.tools)), 1.0)
+        self.numbers = {tool.name: number for number, tool in enumerate(self.tools)}
+
+    @property
+    def size(self) -> int:
+        """The number of searchable tools."""
+        return len(self.tools)
+
+    def term_number(self, term: str) -> int:
+        """The number of a term that some tool holds, or -1."""
+        number = self.vocabulary.numbers.get(term, -1)
+        return number if 0 <= number < len(self.term_start) - 1 and self.frequency(number) else -1
+
+    def frequency(self, number: int) -> int:
+        """How many tools hold the term, in any field."""
+        return int(self.term_start[number + 1] - self.term_start[number])
+
+    def values(self, config: SearchConfig) -> PostingValues:
+        """What every posting is worth under a configuration; worked out once and kept for the last few."""
+        known = self._values.get(config)
+        if known is None:
+            known = posting_values(self, config)
+            if len(self._values) >= 4:
+                self._values.clear()
+            self._values[config] = known
+        return known
+
+    def documents_with(self, term: str, fields: Sequence[int]) -> Integers:
+        """Numbers of the tools that hold the term in one of the fields, in order."""
+        number = self.term_number(term)
+        if number < 0:
+            return np.empty(0, dtype=np.int64)
+        low, high = self.term_start[number], self.term_start[number + 1]
+        start = self.postings_start[low]
+        end = self.postings_start[high] if high < len(self.postings_start) else len(self.keys)
+        keys = self.keys[start:end]
+        inside = np.isin(keys & _FIELD_MASK, np.asarray(fields))
+        return np.unique((keys[inside] >> FIELD_BITS) & _DOCUMENT_MASK)
+
+    def documents_with_stop_word(self, term: str, fields: Sequence[int]) -> Integers:
+        """As `documents_with` for a stop word, which running texts don't index; found by reading the texts once."""
+        if self._stop_documents is None:
+            found: dict[str, set[int]] = {}
+            for number, tool in enumerate(self.tools):
+                texts = field_texts(tool)
+                for position in fields:
+                    for chunk in chunks(texts[position]):
+                        for word in analyse(chunk):
+                            if word.stop:
+                                found.setdefault(word.plain, set()).add(number)
+            self._stop_documents = {
+                word: np.array(sorted(numbers), dtype=np.int64) for word, numbers in found.items()
+            }
+        return self._stop_documents.get(term, np.empty(0, dtype=np.int64))
+
+
+def build(tools: Iterable[Tool], fingerprint: str, *, previous: Index | None = None) -> Index:
+    """Compile a catalog; with a previous index only the tools that changed are read anew.
+
+    Args:
+        tools: The searchable tools in any order; names are unique.
+        fingerprint: Of the snapshot that they come from.
+        previous: An index of an earlier state; it is left as it is.
+
+    Returns:
+        The index. It is equal, array by array up to the numbering of terms, whether built or refreshed.
+    """
+    ordered = tuple(sorted(tools, key=lambda tool: tool.name))
+    if previous is None or not previous.tools:
+        vocabulary = Vocabulary()
+        keys, counts, lengths = _read(ordered, range(len(ordered)), vocabulary)
+        return Index(fingerprint, ordered, vocabulary, keys, counts, lengths)
+    new_numbers = np.full(previous.size, -1, dtype=np.int64)
+    changed: list[int] = []
+    for number, tool in enumerate(ordered):
+        old = previous.numbers.get(tool.name)
+        if old is not None and (previous.tools[old] is tool or previous.tools[old] == tool):
+            new_numbers[old] = number
+        else:
+            changed.append(number)
+    return _refreshed(previous, ordered, fingerprint, new_numbers, changed)
+
+
+def _refreshed(
+    previous: Index, tools: tuple[Tool, ...], fingerprint: str, new_numbers: Integers, changed: Sequence[int]
+) -> Index:
+    # The vocabulary is shared and grows under its lock; an index never looks past the terms that it knows.
+    with previous.vocabulary._lock:
+        keys, counts, changed_lengths = _read([tools[number] for number in changed], changed, previous.vocabulary)
+        documents = new_numbers[(previous.keys >> FIELD_BITS) & _DOCUMENT_MASK]
+        kept = documents >= 0
+        cleared = previous.keys[kept] & ~np.int64(_DOCUMENT_MASK << FIELD_BITS)
+        kept_keys = cleared | (documents[kept] << FIELD_BITS)
+        # Kept tools keep their order, so the kept keys are still sorted and the new ones are merged in.
+        places = np.searchsorted(kept_keys, keys)
+        all_keys = np.insert(kept_keys, places, keys)
+        all_counts = np.insert(previous.counts[kept], places, counts)
+        lengths = np.zeros((len(tools), len(FIELDS)))
+        old_kept = new_numbers >= 0
+        lengths[new_numbers[old_kept]] = previous.lengths[old_kept]
+        lengths[list(changed)] = changed_lengths
+        return Index(fingerprint, tools, previous.vocabulary, all_keys, all_counts, lengths)
+
+
+def _read(
+    tools: Sequence[Tool], numbers: Sequence[int], vocabulary: Vocabulary
+) -> tuple[Integers, Floats, Floats]:
+    """Sorted keys, counts and field lengths of some tools under their numbers."""
+    terms: list[int] = []
+    ends: list[int] = []
+    lengths = np.zeros((len(tools), len(FIELDS)))
+    for row, tool in enumerate(tools):
+        for position, text in enumerate(field_texts(tool)):
+            if text:
+                read = (
+                    vocabulary.name_terms
+                    if position < _NAME_FIELDS or position == _HINT_FIELD
+                    else vocabulary.text_terms
+                )
+                lengths[row, position] = read(text, terms)
+            ends.append(len(terms))
+    sizes = np.diff(np.array([0, *ends], dtype=np.int64))
+    places = (np.repeat(np.asarray(numbers, dtype=np.int64), len(FIELDS)) << FIELD_BITS) | np.tile(
+        np.arange(len(FIELDS), dtype=np.int64), len(tools)
+    )
+    raw = (np.array(terms, dtype=np.int64) << (DOCUMENT_BITS + FIELD_BITS)) | np.repeat(places, sizes)
+    raw.sort()
+    first = np.ones(len(raw), dtype=bool)
+    np.not_equal(raw[1:], raw[:-1], out=first[1:])
+    starts = np.flatnonzero(first)
+    counts = np.diff(np.append(starts, len(raw))).astype(np.float64)
+    return raw[starts], counts, lengths
+
+
+class IndexStore:
+    """One index for each fingerprint, shared by all sessions of a process.
+
+    Concurrent cold searches build once: the first builds, the others wait for it. A build that fails or is cancelled
+    leaves what was there and the next search tries again.
+    """
+
+    def __init__(self, *, capacity: int = 8) -> None:
+        """An empty store that keeps the last few indexes."""
+        self._capacity = capacity
+        self._indexes: dict[str, Index] = {}
+        self._builders: dict[str, threading.Lock] = {}
+        self._lock = threading.Lock()
+        self.builds: Counter[str] = Counter()
+
+    def get(self, fingerprint: str, make: Callable[[], Index]) -> Index:
+        """The index of a fingerprint; `make` is called only where there is none yet."""
+        with self._lock:
+            known = self._indexes.get(fingerprint)
+            if known is not None:
+                self._indexes[fingerprint] = self._indexes.pop(fingerprint)
+                return known
+            builder = self._builders.setdefault(fingerprint, threading.Lock())
+        with builder:
+            with self._lock:
+                known = self._indexes.get(fingerprint)
+            if known is not None:
+                return known
+            built = make()
+            with self._lock:
+                self.builds[fingerprint] += 1
+                self._indexes[fingerprint] = built
+                self._builders.pop(fingerprint, None)
+                while len(self._indexes) > self._capacity:
+                    self._indexes.pop(next(iter(self._indexes)))
+            return built
+
+
+STORE = IndexStore()
+"""The process's own store."""

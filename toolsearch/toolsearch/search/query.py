@@ -1,0 +1,60 @@
+"""A query, read: its words, its required words, and the text that may be a name."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from toolsearch.search.analysis.standard import Word, normalise, words
+
+_QUOTES = "\"'`“”‘’«»「」『』"
+_NAME_SEPARATORS = re.compile(r"[\s,，、;]+")
+_INNER_CAPITAL = re.compile(r"[^\W\d_A-Z][A-Z]")
+_WRITTEN_AS_IDENTIFIER = re.compile(r"\w[_.\-]\w|__")
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """One query.
+
+    Attributes:
+        text: As it was given.
+        words: All its words, required ones too, in order.
+        required: The words of each `+word`; a result has all of them.
+        whole: The text without outer blanks, quotes and plus signs: what may be one name.
+        pieces: Its parts between blanks and commas, without quotes: what may be several names.
+    """
+
+    text: str
+    words: tuple[Word, ...]
+    required: tuple[tuple[Word, ...], ...]
+    whole: str
+    pieces: tuple[str, ...]
+
+
+def read_query(text: str) -> Query:
+    """Read a query; never fails, an empty text gives a query without words.
+
+    >>> query = read_query('+slack "send message"')
+    >>> [word.plain for word in query.words], [[word.plain for word in group] for group in query.required]
+    (['slack', 'send', 'message'], [['slack']])
+    """
+    normalised = normalise(text)
+    tokens = normalised.split()
+    marked = [len(token) > 1 and token[0] == "+" for token in tokens]
+    required = tuple(
+        group for token, mark in zip(tokens, marked, strict=True) if mark and (group := tuple(words(token[1:])))
+    )
+    plain = " ".join(token[1:] if mark else token for token, mark in zip(tokens, marked, strict=True))
+    whole = plain.strip().strip(_QUOTES).strip()
+    pieces = tuple(piece for raw in _NAME_SEPARATORS.split(plain) if (piece := raw.strip(_QUOTES)))
+    return Query(text=text, words=tuple(words(plain)), required=required, whole=whole, pieces=pieces)
+
+
+def written_as_identifier(piece: str) -> bool:
+    """Whether a word is written the way names are: with `_`, `.`, `-` or a capital inside.
+
+    >>> [written_as_identifier(word) for word in ("send_message", "sendMessage", "Message", "a.b", "end.")]
+    [True, True, False, True, False]
+    """
+    return bool(_WRITTEN_AS_IDENTIFIER.search(piece) or _INNER_CAPITAL.search(piece))
