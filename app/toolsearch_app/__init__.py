@@ -1,0 +1,1 @@
+"""Showing: the dashboard."""

@@ -1,0 +1,1 @@
+"""Judging: data sets, measures, statistics, rankers, the command line."""

@@ -1,0 +1,1 @@
+"""The observed ranking, to the letter: the baseline that every improvement is measured against."""
