@@ -113,9 +113,7 @@ def _folder(name_or_folder: str | Path) -> Path:
         return Path(importlib.import_module("toolsearch_datasets").folder(str(name_or_folder)))
     folder = Path(name_or_folder)
     if not folder.is_dir():
-        raise UnknownNameError(
-            "data set", str(name_or_folder), NAMED_DATA, "A path must be a data set's folder."
-        )
+        raise UnknownNameError("data set", str(name_or_folder), NAMED_DATA, "A path must be a data set's folder.")
     return folder
 
 
@@ -204,17 +202,13 @@ def _qrels(path: Path, problems: list[Problem]) -> dict[str, dict[str, int]]:
             if len(cells) == 4:
                 del cells[1]
         if len(cells) != 3 or not _is_whole(cells[2]):
-            message = (
-                "must be query_id, tool and a whole grade between tabs, or a TREC line (query 0 tool grade)"
-            )
+            message = "must be query_id, tool and a whole grade between tabs, or a TREC line (query 0 tool grade)"
             problems.append(Problem(str(path), number, "", message))
             continue
         query_id, tool, grade = cells
         known = judgements.setdefault(query_id, {})
         if known.get(tool, int(grade)) != int(grade):
-            problems.append(
-                Problem(str(path), number, "grade", f"{tool!r} has the grade {known[tool]} above")
-            )
+            problems.append(Problem(str(path), number, "grade", f"{tool!r} has the grade {known[tool]} above"))
         known[tool] = int(grade)
     return judgements
 
@@ -228,12 +222,8 @@ def _judgements(path: Path, problems: list[Problem]) -> dict[str, dict[str, int]
     for number, row in _rows(path, problems):
         query_id, tool, grade, turn = (row.get(key) for key in ("query_id", "tool", "grade", "pass"))
         turn = 1 if turn is None else turn
-        if not (
-            isinstance(query_id, str) and isinstance(tool, str) and type(grade) is int and type(turn) is int
-        ):
-            problems.append(
-                Problem(str(path), number, "", "needs query_id and tool (texts), grade and pass (whole)")
-            )
+        if not (isinstance(query_id, str) and isinstance(tool, str) and type(grade) is int and type(turn) is int):
+            problems.append(Problem(str(path), number, "", "needs query_id and tool (texts), grade and pass (whole)"))
             continue
         if turn >= latest.get((query_id, tool), (turn, 0))[0]:
             latest[query_id, tool] = (turn, grade)

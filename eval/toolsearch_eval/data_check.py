@@ -50,9 +50,7 @@ def check_data(data: DataSet) -> tuple[list[Problem], list[Problem]]:
             if name not in tools:
                 error("tool", f"{name!r} of query {query.query_id!r} is not in the catalog")
             elif name in needed and not is_deferred(tools[name]):
-                error(
-                    "tool", f"{name!r} of query {query.query_id!r} is always loaded, so it is never searched"
-                )
+                error("tool", f"{name!r} of query {query.query_id!r} is always loaded, so it is never searched")
         if needed & set(query.must_not):
             error("must_not", f"{sorted(needed & set(query.must_not))} are labelled as answers too")
         plain = _plain(query.text)
@@ -63,9 +61,7 @@ def check_data(data: DataSet) -> tuple[list[Problem], list[Problem]]:
         if plain in hints:
             warn("equals a search hint")
     for query_id in sorted(set(data.judgements) - query_ids):
-        errors.append(
-            Problem(data.path, 0, "query_id", f"labels name the query {query_id!r}, which doesn't exist")
-        )
+        errors.append(Problem(data.path, 0, "query_id", f"labels name the query {query_id!r}, which doesn't exist"))
     for name, size in sorted(Counter(query.slice for query in data.queries).items()):
         if size < _SMALL_SLICE:
             warnings.append(Problem(path, 0, "slice", f"{name!r} has {size} queries: too few to tell"))

@@ -91,8 +91,7 @@ class Evaluation:
             rankers[name] = {
                 "measures": {text: self._mean(column, None) for text, column in values.items()},
                 "slices": {
-                    part: {text: self._mean(column, part) for text, column in values.items()}
-                    for part in slices
+                    part: {text: self._mean(column, part) for text, column in values.items()} for part in slices
                 },
                 "latency_ms": dict(self.latency[name]),
             }
@@ -113,9 +112,7 @@ class Evaluation:
 
     def _mean(self, values: Sequence[float], part: str | None) -> dict[str, Any]:
         chosen = [place for place, query in enumerate(self.queries) if part is None or query.slice == part]
-        return asdict(
-            mean_interval([values[place] for place in chosen], [self.queries[p].group for p in chosen])
-        )
+        return asdict(mean_interval([values[place] for place in chosen], [self.queries[p].group for p in chosen]))
 
 
 def evaluate(
@@ -168,9 +165,7 @@ def evaluate(
         except Exception as error:  # a ranker of someone else may fail in any way; the others go on
             warnings.append(f"ranker {ranker.name!r} failed: {type(error).__name__}: {error}")
             continue
-        rankings[ranker.name] = [
-            list(dict.fromkeys(name for name, _ in answer))[:depth] for answer in answers
-        ]
+        rankings[ranker.name] = [list(dict.fromkeys(name for name, _ in answer))[:depth] for answer in answers]
     if warnings and not rankings:
         raise UsageError("\n".join(warnings))
     for part in sorted({query.slice for query in queries if query.slice}):

@@ -63,9 +63,7 @@ class Measure:
             case "P":
                 return sum(hits) / (self.cutoff or 1)
             case "AP":
-                return sum(
-                    sum(hits[: place + 1]) / (place + 1) for place, hit in enumerate(hits) if hit
-                ) / len(needed)
+                return sum(sum(hits[: place + 1]) / (place + 1) for place, hit in enumerate(hits) if hit) / len(needed)
             case _:
                 return sum(name in grades for name in names) / len(names) if names else 1.0
 
@@ -96,9 +94,7 @@ def parse_measure(text: str) -> Measure:
         raise UnknownNameError("measure", kind, KINDS, "Write it with its cutoff, as in nDCG@10.")
     cutoff = int(match["cutoff"]) if match and match["cutoff"] else None
     if cutoff == 0 or not match or (cutoff is None and kind != "AP"):
-        raise UsageError(
-            f"measure {text!r} needs a cutoff, a whole number from 1 to 999999, as in {kind}@10."
-        )
+        raise UsageError(f"measure {text!r} needs a cutoff, a whole number from 1 to 999999, as in {kind}@10.")
     return Measure(kind, cutoff)
 
 

@@ -111,9 +111,7 @@ def _group_means(values: Sequence[float], groups: Sequence[str]) -> NDArray[np.f
     for value, group in zip(values, groups, strict=True):
         collected.setdefault(group, []).append(value)
     # Sorted by name and summed exactly, so that the order of the queries changes no digit.
-    return np.array(
-        [math.fsum(collected[group]) / len(collected[group]) for group in sorted(collected)], dtype=float
-    )
+    return np.array([math.fsum(collected[group]) / len(collected[group]) for group in sorted(collected)], dtype=float)
 
 
 def _standard_error(means: NDArray[np.float64]) -> float:

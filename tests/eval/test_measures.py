@@ -45,9 +45,7 @@ def test_values_equal_ir_measures_on_random_runs() -> None:
         run = [ir_measures.ScoredDoc("q", name, 1 / rank) for rank, name in enumerate(ranking, 1)]
         for text in ("nDCG@10", "RR@10", "Success@5", "P@5", "AP@10", "Judged@10"):
             theirs = ir_measures.calc_aggregate([ir_measures.parse_measure(text)], qrels, run)
-            assert parse_measure(text).value(ranking, grades) == pytest.approx(
-                next(iter(theirs.values())), abs=1e-9
-            )
+            assert parse_measure(text).value(ranking, grades) == pytest.approx(next(iter(theirs.values())), abs=1e-9)
 
 
 @pytest.mark.parametrize("text", ["", "nDCG", "nDCG@0", "nDCG@x", "mesure@3", "nDCG@-1"])

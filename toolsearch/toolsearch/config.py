@@ -116,7 +116,11 @@ def _problems(config: SearchConfig) -> list[str]:
     check("saturation", config.saturation, 0.0, math.inf, above=True)
     check("length_cap", config.length_cap, 1.0, math.inf)
     check("confidence_bound", config.confidence_bound, 0.0, math.inf)
-    for group, high in (("field_weights", math.inf), ("keyword_points", math.inf), ("length_normalisation", 1.0)):
+    for group, high in (
+        ("field_weights", math.inf),
+        ("keyword_points", math.inf),
+        ("length_normalisation", 1.0),
+    ):
         for field in FIELDS:
             check(f"{group}.{field}", getattr(getattr(config, group), field), 0.0, high)
     if not found and config.weight_keyword == 0 and config.weight_tfidf == 0:

@@ -9,7 +9,7 @@ from importlib.util import find_spec
 
 from toolsearch.catalog.registry import ToolRegistry
 from toolsearch.catalog.tool import Tool
-from toolsearch.config import DEFAULT, REFERENCE
+from toolsearch.config import DEFAULT
 from toolsearch.search.index import Index, IndexStore, build
 from toolsearch.search.searcher import Searcher
 from toolsearch_eval.bench.synthetic import changed_tools, synthetic_catalog, synthetic_queries, text_of
@@ -147,9 +147,7 @@ def _query_cases(tools: Sequence[Tool], queries: Sequence[str], rounds: int) -> 
     else:
         yardstick = _Bm25s([text_of(tool) for tool in tools])
         time, other = interleaved_queries(rounds, queries, ours, yardstick.search)
-        cases.append(
-            Case(case="query p50", tools=size, ours_ms=time, other=_BM25S, other_ms=other, target=target)
-        )
+        cases.append(Case(case="query p50", tools=size, ours_ms=time, other=_BM25S, other_ms=other, target=target))
     if size <= LOOP_LIMIT:
         few = queries[:_LOOP_QUERIES]
         loop = _plain_loop(tools)

@@ -15,11 +15,65 @@ WORDS_PER_TOOL = 60
 _VOCABULARY = 30_000
 _ZIPF_EXPONENT = 1.05
 # Real catalogs repeat few verbs and many objects.
-_VERBS = (
-    "get list create update delete search send add remove find fetch read write run start stop check move copy share "
-    "export import convert merge open close set upload download schedule"
-).split()
-_ONSETS = ("b", "br", "c", "ch", "d", "dr", "f", "fl", "g", "gr", "h", "j", "k", "l", "m", "n", "p", "pl", "r", "s", "st", "t", "tr", "v", "w")
+_VERBS = [
+    "get",
+    "list",
+    "create",
+    "update",
+    "delete",
+    "search",
+    "send",
+    "add",
+    "remove",
+    "find",
+    "fetch",
+    "read",
+    "write",
+    "run",
+    "start",
+    "stop",
+    "check",
+    "move",
+    "copy",
+    "share",
+    "export",
+    "import",
+    "convert",
+    "merge",
+    "open",
+    "close",
+    "set",
+    "upload",
+    "download",
+    "schedule",
+]
+_ONSETS = (
+    "b",
+    "br",
+    "c",
+    "ch",
+    "d",
+    "dr",
+    "f",
+    "fl",
+    "g",
+    "gr",
+    "h",
+    "j",
+    "k",
+    "l",
+    "m",
+    "n",
+    "p",
+    "pl",
+    "r",
+    "s",
+    "st",
+    "t",
+    "tr",
+    "v",
+    "w",
+)
 _VOWELS = ("a", "e", "i", "o", "u", "ai", "ea", "ou")
 _CODAS = ("", "n", "r", "l", "t", "s", "ck", "m")
 _TYPES = ("string", "integer", "boolean", "array")

@@ -19,7 +19,10 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         allow_abbrev=False,
     )
     parser.add_argument(
-        "--sizes", default=DEFAULT_SIZES, metavar="N,N,…", help=f"tools of each catalog (default {DEFAULT_SIZES})"
+        "--sizes",
+        default=DEFAULT_SIZES,
+        metavar="N,N,…",
+        help=f"tools of each catalog (default {DEFAULT_SIZES})",
     )
     parser.add_argument("--rounds", type=int, default=3, metavar="N", help="rounds; medians are reported (default 3)")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of catalogs and queries (default 0)")

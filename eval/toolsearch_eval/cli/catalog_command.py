@@ -25,7 +25,10 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     stats = actions.add_parser("stats", help="count tools, servers, parameters, lengths", allow_abbrev=False)
     for action in (check, stats):
         action.add_argument(
-            "catalog", nargs="?", metavar="FILE|python:MODULE:NAME", help="the catalog (default: the built-in one)"
+            "catalog",
+            nargs="?",
+            metavar="FILE|python:MODULE:NAME",
+            help="the catalog (default: the built-in one)",
         )
         action.add_argument("--json", action="store_true", help="print one JSON object")
     convert = actions.add_parser(
@@ -108,7 +111,12 @@ def _flat(values: Mapping[str, Any], prefix: str = "") -> list[tuple[str, object
             rows += _flat(value, f"{prefix}{name}.")
         else:
             shown = f"{value:.1f}" if isinstance(value, float) else value
-            rows.append((f"{prefix}{name}", shown if not isinstance(value, list | tuple) else ", ".join(map(str, value))))
+            rows.append(
+                (
+                    f"{prefix}{name}",
+                    shown if not isinstance(value, list | tuple) else ", ".join(map(str, value)),
+                )
+            )
     return rows
 
 

@@ -13,9 +13,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     """Add the verb and its arguments."""
     parser = subparsers.add_parser("dataset", help="check or count a labelled data set")
     parser.add_argument("action", choices=("check", "stats"))
-    parser.add_argument(
-        "--data", default="builtin", metavar="NAME|DIR", help="the data set (default: builtin)"
-    )
+    parser.add_argument("--data", default="builtin", metavar="NAME|DIR", help="the data set (default: builtin)")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.set_defaults(run=run)
 
@@ -30,9 +28,7 @@ def run(args: argparse.Namespace) -> int:
     except DataError as error:
         if not (args.json and args.action == "check"):
             raise
-        print_json(
-            {"schema_version": 1, "errors": [asdict(fault) for fault in error.problems], "warnings": []}
-        )
+        print_json({"schema_version": 1, "errors": [asdict(fault) for fault in error.problems], "warnings": []})
         return 2
     if args.action == "stats":
         form = data_statistics(data)

@@ -11,9 +11,7 @@ from toolsearch_eval.cli.output import print_json, say, tell, tell_warnings, tex
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the verb and its arguments."""
     parser = subparsers.add_parser("eval", help="judge rankers on a labelled data set")
-    parser.add_argument(
-        "--data", default="builtin", metavar="NAME|DIR", help="the data set (default: builtin)"
-    )
+    parser.add_argument("--data", default="builtin", metavar="NAME|DIR", help="the data set (default: builtin)")
     parser.add_argument(
         "--ranker",
         action="append",
@@ -21,9 +19,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         help="may be repeated (default: reference, default and bm25f)",
     )
     parser.add_argument("--measure", action="append", metavar="M", help="such as nDCG@10; may be repeated")
-    parser.add_argument(
-        "--split", choices=("dev", "test", "all"), help="default: dev, or all where there is no dev"
-    )
+    parser.add_argument("--split", choices=("dev", "test", "all"), help="default: dev, or all where there is no dev")
     parser.add_argument("--depth", type=int, default=10, metavar="N", help="results asked for (default: 10)")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.set_defaults(run=run)

@@ -75,5 +75,8 @@ def _as_text(answer: dict[str, Any]) -> str:
             (part["arm"], part["field"] or "-", part["term"], f"{part['value']:.4f}")
             for part in sorted(answer["parts"], key=lambda part: -part["value"])
         ]
-        lines += ["", text_table(("arm", "field", "term", "value"), [*rows, ("sum", "", "", f"{answer['score']:.4f}")])]
+        lines += [
+            "",
+            text_table(("arm", "field", "term", "value"), [*rows, ("sum", "", "", f"{answer['score']:.4f}")]),
+        ]
     return "\n".join(lines)

@@ -31,7 +31,11 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     add_query_arguments(parser)
     parser.add_argument("--server", metavar="S", help="only tools of this server, exactly")
     parser.add_argument(
-        "--max-results", type=int, default=5, metavar="N", help="1 to 50; a number outside is moved inside (default 5)"
+        "--max-results",
+        type=int,
+        default=5,
+        metavar="N",
+        help="1 to 50; a number outside is moved inside (default 5)",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
@@ -41,7 +45,10 @@ def add_query_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("text", nargs="+", metavar="TEXT", help="what is wanted; several words are one query")
     add_catalog_argument(parser)
     parser.add_argument(
-        "--profile", default="default", metavar="NAME|FILE.toml", help="a shipped profile or a TOML file (default: default)"
+        "--profile",
+        default="default",
+        metavar="NAME|FILE.toml",
+        help="a shipped profile or a TOML file (default: default)",
     )
 
 
@@ -85,7 +92,9 @@ def _from_python(source: str) -> tuple[Tool, ...]:
 
     parts = source.split(":")
     if len(parts) != 3 or not all(parts):
-        raise UsageError(f"--catalog is {source!r}; the accepted form is python:MODULE:NAME, such as python:agent.tools:ALL.")
+        raise UsageError(
+            f"--catalog is {source!r}; the accepted form is python:MODULE:NAME, such as python:agent.tools:ALL."
+        )
     if os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())
     try:
@@ -93,7 +102,9 @@ def _from_python(source: str) -> tuple[Tool, ...]:
     except Exception as error:  # the module is the user's own: whatever it raises is theirs to see, in one line
         raise UsageError(f"--catalog {source}: module {parts[1]!r} can't be imported: {error}") from error
     if not hasattr(module, parts[2]):
-        raise UnknownNameError(f"name in module {parts[1]}", parts[2], (name for name in vars(module) if name[0] != "_"))
+        raise UnknownNameError(
+            f"name in module {parts[1]}", parts[2], (name for name in vars(module) if name[0] != "_")
+        )
     value = getattr(module, parts[2])
     if callable(value):
         value = value()
@@ -248,5 +259,7 @@ def _as_text(answer: Mapping[str, Any], *, deferred: int) -> str:
     elif answer["low_confidence"]:
         lines.append("low confidence: the catalog may have no tool for this.")
     if answer["truncated"]:
-        lines.append(f"{len(answer['results'])} of {answer['total_matches']} matching tools are shown; --max-results N shows more.")
+        lines.append(
+            f"{len(answer['results'])} of {answer['total_matches']} matching tools are shown; --max-results N shows more."
+        )
     return "\n".join(lines)

@@ -88,9 +88,7 @@ class PlainBM25F:
         counts: list[list[Counter[str]]] = [[Counter(part) for part in _fields(tool)] for tool in tools]
         lengths = np.array([[part.total() for part in parts] for parts in counts], dtype=float).reshape(-1, 5)
         means = np.maximum(lengths.mean(axis=0), 1e-9) if len(tools) else np.ones(5)
-        norms = (
-            1 - np.array(FIELD_LENGTH_NORMALISATION) + np.array(FIELD_LENGTH_NORMALISATION) * lengths / means
-        )
+        norms = 1 - np.array(FIELD_LENGTH_NORMALISATION) + np.array(FIELD_LENGTH_NORMALISATION) * lengths / means
         postings: dict[str, dict[int, float]] = {}
         for number, parts in enumerate(counts):
             for field, part in enumerate(parts):

@@ -62,9 +62,7 @@ class FunctionRanker:
         """Call the factory with the tools."""
         search = self._factory(tools)
         if not callable(search):
-            raise UsageError(
-                f"ranker {self.name!r} gave {type(search).__name__}; a function (query, depth) is needed."
-            )
+            raise UsageError(f"ranker {self.name!r} gave {type(search).__name__}; a function (query, depth) is needed.")
         self._search: Callable[[str, int], Iterable[str]] = search
 
     def rank(self, queries: Sequence[str], depth: int) -> list[list[tuple[str, float]]]:

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from toolsearch.catalog.core_tools import CORE_GROUPS, CORE_TOOLS, SYNTHETIC_TOOLS, TEAM_TOOLS, is_deferred, teams_notice
+from toolsearch.catalog.core_tools import (
+    CORE_GROUPS,
+    CORE_TOOLS,
+    SYNTHETIC_TOOLS,
+    TEAM_TOOLS,
+    is_deferred,
+    teams_notice,
+)
 from toolsearch.catalog.tool import Tool
 
 

@@ -185,7 +185,12 @@ def test_fingerprint_covers_what_is_deferred() -> None:
 
 def test_allow_and_deny_patterns_hide_and_unmatched_ones_are_reported() -> None:
     """Patterns hold against names and ids; synthetic tools survive an allow list."""
-    tools = [Tool(name="send", server="chat"), Tool(name="drop", server="chat"), Tool(name="Read"), *synthetic_tools()]
+    tools = [
+        Tool(name="send", server="chat"),
+        Tool(name="drop", server="chat"),
+        Tool(name="Read"),
+        *synthetic_tools(),
+    ]
     snapshot = ToolRegistry(tools, allow=["mcp__chat__*", "nope*"], deny=["drop"]).snapshot()
     assert names(snapshot.tools) == ["send", *names(synthetic_tools())]
     assert snapshot.warnings == ("allow pattern 'nope*' matches no tool",)
@@ -235,7 +240,12 @@ def test_replace_of_a_server_is_one_step_and_keeps_places() -> None:
 def test_remove_by_name_server_or_both() -> None:
     """Tools leave one by one or a server at a time; unknown and ambiguous names are errors."""
     registry = ToolRegistry(
-        [Tool(name="a", server="s"), Tool(name="a", server="t"), Tool(name="b", server="t"), Tool(name="bad\n")]
+        [
+            Tool(name="a", server="s"),
+            Tool(name="a", server="t"),
+            Tool(name="b", server="t"),
+            Tool(name="bad\n"),
+        ]
     )
     with pytest.raises(UsageError, match="several servers"):
         registry.remove("a")
@@ -277,7 +287,8 @@ def test_readers_see_whole_states_while_a_server_reconnects() -> None:
     def write() -> None:
         for version in range(1, 60):
             registry.replace(
-                [Tool(name=f"t{number}", server="s", description=str(version)) for number in range(20)], server="s"
+                [Tool(name=f"t{number}", server="s", description=str(version)) for number in range(20)],
+                server="s",
             )
         done.set()
 

@@ -48,9 +48,7 @@ _ACCEPTED = (
 )
 
 
-def load_catalog(
-    path: str | Path, *, format: str | None = None, server: str | None = None
-) -> tuple[Tool, ...]:
+def load_catalog(path: str | Path, *, format: str | None = None, server: str | None = None) -> tuple[Tool, ...]:
     """The tools of a file, in file order.
 
     Args:
@@ -106,9 +104,7 @@ def write_catalog(tools: Iterable[Tool], path: str | Path) -> None:
     target = Path(path)
     temporary: str | None = None
     try:
-        handle, temporary = tempfile.mkstemp(
-            dir=target.parent, prefix=f".{target.name[:40]}.", suffix=".part"
-        )
+        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:40]}.", suffix=".part")
         with os.fdopen(handle, "wb") as file:
             for tool in tools:
                 file.write(_line(tool))
@@ -119,9 +115,7 @@ def write_catalog(tools: Iterable[Tool], path: str | Path) -> None:
         os.replace(temporary, target)
         temporary = None
     except OSError as error:
-        raise UsageError(
-            f"the catalog {os.fspath(path)!r} can't be written: {error.strerror or error}."
-        ) from None
+        raise UsageError(f"the catalog {os.fspath(path)!r} can't be written: {error.strerror or error}.") from None
     finally:
         if temporary is not None:
             Path(temporary).unlink(missing_ok=True)
@@ -146,9 +140,7 @@ def _encoding_problems(data: bytes, path: str) -> Iterator[Problem]:
         try:
             line.decode("utf-8")
         except UnicodeDecodeError as error:
-            yield Problem(
-                path, number, "", f"not UTF-8 at byte {error.start + 1} of the line; save the file as UTF-8"
-            )
+            yield Problem(path, number, "", f"not UTF-8 at byte {error.start + 1} of the line; save the file as UTF-8")
 
 
 _Fault = Callable[[int, str, str], None]
@@ -170,9 +162,7 @@ class _Found:
         return self.base + self.start
 
 
-def _parse(
-    text: str, path: str, form: str | None, server: str | None, problems: list[Problem]
-) -> tuple[Tool, ...]:
+def _parse(text: str, path: str, form: str | None, server: str | None, problems: list[Problem]) -> tuple[Tool, ...]:
     if form is not None and form not in FORMATS:
         raise UnknownNameError("catalog format", form, FORMATS)
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
@@ -255,9 +245,7 @@ def _rows(found: _Found, fault: _Fault, depth: int = 0) -> Iterator[_Found]:
     """The tools in a value: itself, or what stands in arrays and envelopes."""
     value = found.value
     if depth > _MAX_ENVELOPES:
-        fault(
-            found.position, "", f"arrays stand too deep inside one another to be a list of tools; {_ACCEPTED}"
-        )
+        fault(found.position, "", f"arrays stand too deep inside one another to be a list of tools; {_ACCEPTED}")
     elif isinstance(value, list):
         for inner, start, end in elements(found.chunk, found.start):
             yield from _rows(_Found(inner, found.chunk, start, end, found.base), fault, depth + 1)
@@ -283,8 +271,7 @@ def _rows(found: _Found, fault: _Fault, depth: int = 0) -> Iterator[_Found]:
                 fault(
                     found.position,
                     "nextCursor",
-                    "the list has further pages; fetch them all, or remove nextCursor to take this page "
-                    "alone",
+                    "the list has further pages; fetch them all, or remove nextCursor to take this page alone",
                 )
             yield from _rows(inside, fault, depth + 1)
 

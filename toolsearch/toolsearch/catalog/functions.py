@@ -64,9 +64,7 @@ def tool_from_function(
         ) from None
     _check_signature(function, label)
     try:
-        described: Any = (
-            function  # pydantic describes functions as it does types; its own hints leave that out
-        )
+        described: Any = function  # pydantic describes functions as it does types; its own hints leave that out
         adapter: pydantic.TypeAdapter[Any] = pydantic.TypeAdapter(described)
         schema = adapter.json_schema()
     except (pydantic.errors.PydanticUserError, NameError) as error:
@@ -108,9 +106,7 @@ def load_python_catalog(spec: str) -> tuple[Tool, ...]:
     """
     parts = spec.removeprefix(PYTHON_PREFIX).split(":")
     if not spec.startswith(PYTHON_PREFIX) or len(parts) != 2 or not all(parts):
-        raise UsageError(
-            f"{spec!r} is not of the form python:module:name, for instance python:my_agent.tools:TOOLS."
-        )
+        raise UsageError(f"{spec!r} is not of the form python:module:name, for instance python:my_agent.tools:TOOLS.")
     module_name, attribute = parts
     try:
         module = importlib.import_module(module_name)
@@ -136,9 +132,7 @@ def _tools_of(value: object, spec: str) -> tuple[Tool, ...]:
     if isinstance(value, Snapshot):
         return value.tools
     if isinstance(value, str | Mapping) or not isinstance(value, Iterable):
-        raise UsageError(
-            f"{spec} gives a {type(value).__name__}; it must give tools, functions or a registry."
-        )
+        raise UsageError(f"{spec} gives a {type(value).__name__}; it must give tools, functions or a registry.")
     tools = []
     for item in value:
         if isinstance(item, Tool):

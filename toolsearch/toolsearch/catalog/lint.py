@@ -40,9 +40,7 @@ def check_catalog(tools: Iterable[Tool], *, path: str = "<catalog>") -> list[Pro
     return [Problem(path, 0, field, message) for field, message in sorted(found)]
 
 
-def catalog_statistics(
-    tools: Iterable[Tool], *, teams: bool = False, pins: Collection[str] = ()
-) -> dict[str, Any]:
+def catalog_statistics(tools: Iterable[Tool], *, teams: bool = False, pins: Collection[str] = ()) -> dict[str, Any]:
     """Figures of a catalog: counts, and lowest, median, mean, highest and total of sizes (0 without tools).
 
     Descriptions are counted in characters, schemas in bytes of compact JSON; a tool without one counts as 0.
@@ -84,8 +82,7 @@ def _names(tools: Sequence[Tool]) -> Iterator[tuple[str, str]]:
         if squeezed and len(names) > 1:
             yield (
                 names[0],
-                f"{_listed(names)} differ only in case or separators; a model mixes them up. Rename all but "
-                f"one",
+                f"{_listed(names)} differ only in case or separators; a model mixes them up. Rename all but one",
             )
 
 
@@ -126,9 +123,7 @@ def _weight(text: str) -> int:
     if len(text) > THIN_DESCRIPTION * 20:
         return len(text)
     return sum(
-        3 if unicodedata.name(character, "").startswith(_WIDE) else 1
-        for character in text
-        if character.isalnum()
+        3 if unicodedata.name(character, "").startswith(_WIDE) else 1 for character in text if character.isalnum()
     )
 
 

@@ -215,9 +215,7 @@ class ToolRegistry:
             raise UnknownNameError("tool", name, (self._entries[key].tool.name for key in candidates))
         if len(matches) > 1:
             owners = ", ".join(sorted(repr(key[0]) for key in matches))
-            raise UsageError(
-                f"tool {shown(name)} is there for several servers: {owners}. Name one with server=."
-            )
+            raise UsageError(f"tool {shown(name)} is there for several servers: {owners}. Name one with server=.")
         return matches[0]
 
     def _read(self, tools: Tool | Iterable[Tool], source: str) -> list[_Entry]:
@@ -232,9 +230,7 @@ def _key(tool: Tool) -> _Key:
 def _entry(tool: object, source: str, teams: bool) -> _Entry:
     """Check a tool and take it over; its schema is copied, so a caller's later change reaches no snapshot."""
     if not isinstance(tool, Tool):
-        raise UsageError(
-            f"a {type(tool).__name__} is not a Tool; read files and rows with toolsearch.catalog.formats."
-        )
+        raise UsageError(f"a {type(tool).__name__} is not a Tool; read files and rows with toolsearch.catalog.formats.")
     name: object = tool.name
     if not isinstance(name, str) or not name.strip():
         raise UsageError(f"a tool's name is {name!r}; it must be a text that is not empty.")
@@ -243,13 +239,10 @@ def _entry(tool: object, source: str, teams: bool) -> _Entry:
         held = replace(tool, input_schema=schema, meta=MappingProxyType(_copied(tool.meta)))
         digest = content_digest(held)
     except (TypeError, ValueError, RecursionError) as error:
-        raise UsageError(
-            f"tool {shown(tool.name)} can't be held: its schema is not plain JSON ({error})."
-        ) from None
+        raise UsageError(f"tool {shown(tool.name)} can't be held: its schema is not plain JSON ({error}).") from None
     if held.server is None and held.name in SYNTHETIC_TOOLS and not _is_own_synthetic(held):
         raise UsageError(
-            f"the name {held.name!r} is reserved for the tool search itself; give the tool another name or "
-            f"a server."
+            f"the name {held.name!r} is reserved for the tool search itself; give the tool another name or a server."
         )
     return _Entry(with_team_notice(held, teams), source, digest)
 

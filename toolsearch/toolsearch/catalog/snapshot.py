@@ -107,9 +107,7 @@ def take_snapshot(tools: Sequence[Tool], digests: Sequence[str], settings: Setti
     quarantined = [tool for tool, fault in finals if fault]
     usable = [(tool, digest) for (tool, fault), digest in zip(finals, digests, strict=True) if not fault]
     warnings += sorted(
-        f"tool {shown(tool.name)} of {_owner(tool)} is quarantined: {fault}"
-        for tool, fault in finals
-        if fault
+        f"tool {shown(tool.name)} of {_owner(tool)} is quarantined: {fault}" for tool, fault in finals if fault
     )
     visible = _visible([tool for tool, _ in usable], settings, warnings)
     chosen = [pair for pair, keep in zip(usable, visible, strict=True) if keep]
@@ -175,8 +173,7 @@ def _final_tools(tools: Sequence[Tool], warnings: list[str]) -> list[tuple[Tool,
             names[number] = f"{name}_{suffix}"
             counts[names[number]] += 1
             warnings.append(
-                f"tool {shown(name)} of {_owner(tools[number])} is called {shown(names[number])}: the id is "
-                f"taken"
+                f"tool {shown(name)} of {_owner(tools[number])} is called {shown(names[number])}: the id is taken"
             )
     result = []
     for tool, name, fault in zip(tools, names, faults, strict=True):
@@ -222,15 +219,11 @@ def _visible(tools: Sequence[Tool], settings: Settings, warnings: list[str]) -> 
     for tool in tools:
         names = (tool.name, tool_id(tool.server, tool.leaf)) if tool.server else (tool.name,)
         # Without the synthetic tools nothing deferred can be reached, so only a deny pattern hides them.
-        allowed = (
-            matches("allow", settings.allow, names) or not settings.allow or tool.name in SYNTHETIC_TOOLS
-        )
+        allowed = matches("allow", settings.allow, names) or not settings.allow or tool.name in SYNTHETIC_TOOLS
         denied = matches("deny", settings.deny, names)
         keep.append(allowed and not denied)
     for kind, patterns in (("allow", settings.allow), ("deny", settings.deny)):
-        warnings += [
-            f"{kind} pattern {shown(each)} matches no tool" for each in patterns if not hits[kind, each]
-        ]
+        warnings += [f"{kind} pattern {shown(each)} matches no tool" for each in patterns if not hits[kind, each]]
     return keep
 
 

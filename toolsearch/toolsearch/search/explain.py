@@ -45,9 +45,7 @@ def parts_of(
             fields, shares = _field_shares(index, config, int(evidence.posting[entry]))
             if keyword[entry] > 0:
                 strongest = max(fields, key=lambda field: (points[field], -field))
-                parts.append(
-                    Part(arm="keyword", field=FIELDS[strongest], term=term, value=float(keyword[entry]))
-                )
+                parts.append(Part(arm="keyword", field=FIELDS[strongest], term=term, value=float(keyword[entry])))
             parts += [
                 Part(arm="tfidf", field=FIELDS[field], term=term, value=float(tfidf[entry]) * share)
                 for field, share in zip(fields, shares, strict=True)
@@ -68,9 +66,7 @@ def exact_parts(parts: Sequence[Part], total: float) -> tuple[Part, ...]:
         gap = total - math.fsum([ordered[0].value, rest])
         if gap == 0.0:
             break
-        ordered[0] = Part(
-            arm=first.arm, field=first.field, term=first.term, value=math.fsum([ordered[0].value, gap])
-        )
+        ordered[0] = Part(arm=first.arm, field=first.field, term=first.term, value=math.fsum([ordered[0].value, gap]))
     return tuple(ordered)
 
 
@@ -86,7 +82,9 @@ def _field_shares(index: Index, config: SearchConfig, posting: int) -> tuple[lis
 
 def not_searched(query: str, tool: str, why: str) -> Explanation:
     """The answer for a tool that a search can't give at all."""
-    return Explanation(query=query, tool=tool, found=False, rank=None, score=0.0, why=f"{tool} was not searched: {why}.")
+    return Explanation(
+        query=query, tool=tool, found=False, rank=None, score=0.0, why=f"{tool} was not searched: {why}."
+    )
 
 
 def explanation(
@@ -115,7 +113,12 @@ def explanation(
     places = np.flatnonzero(ranked.tools == number)
     if not len(places):
         return Explanation(
-            query=query.text, tool=tool, found=False, rank=None, score=0.0, why=_why_not(index, query, tool, number)
+            query=query.text,
+            tool=tool,
+            found=False,
+            rank=None,
+            score=0.0,
+            why=_why_not(index, query, tool, number),
         )
     place = int(places[0])
     [parts] = parts_of(index, evidence, values, config, 0, [number])
@@ -128,7 +131,13 @@ def explanation(
     else:
         why = f"{tool} has rank {rank} of {ranked.total}, below the cut after {max_results}."
     return Explanation(
-        query=query.text, tool=tool, found=found, rank=rank, score=float(ranked.scores[place]), why=why, parts=parts
+        query=query.text,
+        tool=tool,
+        found=found,
+        rank=rank,
+        score=float(ranked.scores[place]),
+        why=why,
+        parts=parts,
     )
 
 

@@ -84,9 +84,7 @@ class NameTable:
         """The tools of the server whose name the whole query is."""
         if not query.whole or len(query.whole) > LONGEST_NAME:
             return {}
-        return {
-            number: Named(SERVER_TIER, "server") for number in self.servers.get(joined_key(query.whole), ())
-        }
+        return {number: Named(SERVER_TIER, "server") for number in self.servers.get(joined_key(query.whole), ())}
 
     def find(self, query: Query) -> dict[int, Named]:
         """All that the query names, each tool under its strongest reason."""

@@ -188,9 +188,7 @@ class Index:
                         for word in analyse(chunk):
                             if word.stop:
                                 found.setdefault(word.plain, set()).add(number)
-            self._stop_documents = {
-                word: np.array(sorted(numbers), dtype=np.int64) for word, numbers in found.items()
-            }
+            self._stop_documents = {word: np.array(sorted(numbers), dtype=np.int64) for word, numbers in found.items()}
         return self._stop_documents.get(term, np.empty(0, dtype=np.int64))
 
 
@@ -242,9 +240,7 @@ def _refreshed(
         return Index(fingerprint, tools, previous.vocabulary, all_keys, all_counts, lengths)
 
 
-def _read(
-    tools: Sequence[Tool], numbers: Sequence[int], vocabulary: Vocabulary
-) -> tuple[Integers, Floats, Floats]:
+def _read(tools: Sequence[Tool], numbers: Sequence[int], vocabulary: Vocabulary) -> tuple[Integers, Floats, Floats]:
     """Sorted keys, counts and field lengths of some tools under their numbers."""
     terms: list[int] = []
     ends: list[int] = []

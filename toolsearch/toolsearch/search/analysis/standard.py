@@ -34,10 +34,102 @@ _ALPHANUMERIC = re.compile(r"[\W_]+")
 _thread = threading.local()
 
 STOP_WORDS = frozenset(
-    """a an and any are as at be been but by can could did do does for from had has have he her him his how i if in into
-    is it its just let may me might my no not of on or our ours please shall she should so some such than that the their
-    them then there these they this those to too us was we were what when where which while who whom why will with would
-    you your yours am about also s t ll re ve d m""".split()
+    [
+        "a",
+        "an",
+        "and",
+        "any",
+        "are",
+        "as",
+        "at",
+        "be",
+        "been",
+        "but",
+        "by",
+        "can",
+        "could",
+        "did",
+        "do",
+        "does",
+        "for",
+        "from",
+        "had",
+        "has",
+        "have",
+        "he",
+        "her",
+        "him",
+        "his",
+        "how",
+        "i",
+        "if",
+        "in",
+        "into",
+        "is",
+        "it",
+        "its",
+        "just",
+        "let",
+        "may",
+        "me",
+        "might",
+        "my",
+        "no",
+        "not",
+        "of",
+        "on",
+        "or",
+        "our",
+        "ours",
+        "please",
+        "shall",
+        "she",
+        "should",
+        "so",
+        "some",
+        "such",
+        "than",
+        "that",
+        "the",
+        "their",
+        "them",
+        "then",
+        "there",
+        "these",
+        "they",
+        "this",
+        "those",
+        "to",
+        "too",
+        "us",
+        "was",
+        "we",
+        "were",
+        "what",
+        "when",
+        "where",
+        "which",
+        "while",
+        "who",
+        "whom",
+        "why",
+        "will",
+        "with",
+        "would",
+        "you",
+        "your",
+        "yours",
+        "am",
+        "about",
+        "also",
+        "s",
+        "t",
+        "ll",
+        "re",
+        "ve",
+        "d",
+        "m",
+    ]
 )
 """English words that carry no meaning of their own; a word that is part of a tool's name counts all the same."""
 
@@ -131,9 +223,11 @@ def fold(text: str) -> str:
     pieces = []
     for character in folded:
         # Only a Latin, Greek or Cyrillic letter is decomposed: the marks of kana, Thai and Indic scripts are letters.
-        decomposed = unicodedata.normalize("NFD", character) if ord(character) < 0x0530 or 0x1E00 <= ord(
-            character
-        ) < 0x2000 else character
+        decomposed = (
+            unicodedata.normalize("NFD", character)
+            if ord(character) < 0x0530 or 0x1E00 <= ord(character) < 0x2000
+            else character
+        )
         pieces.append(decomposed)
     return unicodedata.normalize("NFC", _STRIPPED_MARKS.sub("", "".join(pieces)))
 

@@ -104,9 +104,7 @@ def document_vectors(index: ReferenceIndex, config: SearchConfig) -> list[dict[s
         known = [
             {
                 term: value * index.rarity[term]
-                for term, value in weighted_frequencies(
-                    list(zip(entry.frequencies, weights, strict=True))
-                ).items()
+                for term, value in weighted_frequencies(list(zip(entry.frequencies, weights, strict=True))).items()
             }
             for entry in index.entries
         ]
