@@ -69,7 +69,8 @@ def length_norms(index: Index, config: SearchConfig) -> Floats:
     slope = np.asarray(config.length_normalisation.values())
     relative = np.minimum(index.lengths / index.average_lengths, config.length_cap)
     # b = 1 and an empty field would give 0; no entry points there, and the floor keeps the division quiet.
-    return np.maximum(1.0 - slope + slope * relative, 1e-9)
+    norms: Floats = np.maximum(1.0 - slope + slope * relative, 1e-9)
+    return norms
 
 
 def normalised_points(config: SearchConfig) -> Floats:

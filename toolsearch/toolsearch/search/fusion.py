@@ -97,8 +97,8 @@ def score(evidence: Evidence, config: SearchConfig, values: PostingValues) -> Sc
     """Scores of all pairs; the arguments as in `entry_shares`."""
     keyword, tfidf = entry_shares(evidence, config, values)
     pairs = len(evidence.pair_tool)
-    keyword_sums = np.bincount(evidence.entry_pair, weights=keyword, minlength=pairs)
-    tfidf_sums = np.bincount(evidence.entry_pair, weights=tfidf, minlength=pairs)
+    keyword_sums: Floats = np.bincount(evidence.entry_pair, weights=keyword, minlength=pairs).astype(np.float64)
+    tfidf_sums: Floats = np.bincount(evidence.entry_pair, weights=tfidf, minlength=pairs).astype(np.float64)
     return Scores(keyword_sums, tfidf_sums, np.round(keyword_sums + tfidf_sums, SCORE_DIGITS))
 
 

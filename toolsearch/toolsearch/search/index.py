@@ -255,7 +255,8 @@ def _read(tools: Sequence[Tool], numbers: Sequence[int], vocabulary: Vocabulary)
                 )
                 lengths[row, position] = read(text, terms)
             ends.append(len(terms))
-    sizes = np.diff(np.array([0, *ends], dtype=np.int64))
+    bounds: Integers = np.array([0, *ends], dtype=np.int64)
+    sizes: Integers = bounds[1:] - bounds[:-1]
     places = (np.repeat(np.asarray(numbers, dtype=np.int64), len(FIELDS)) << FIELD_BITS) | np.tile(
         np.arange(len(FIELDS), dtype=np.int64), len(tools)
     )
