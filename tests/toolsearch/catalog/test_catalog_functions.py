@@ -43,7 +43,8 @@ def test_schema_and_description_come_from_the_function() -> None:
 def test_call_checks_converts_and_runs_sync_and_async() -> None:
     """A sync function gives its answer, an async one something to await; odd parameter names are fine."""
     call, awaited = tool_from_function(add).call, tool_from_function(later).call
-    assert call is not None and awaited is not None
+    assert call is not None
+    assert awaited is not None
     assert call({"left": "3"}) == 5
     result: Any = awaited({"schema": "x", "_json": 3})
     assert asyncio.run(result) == "xxx"

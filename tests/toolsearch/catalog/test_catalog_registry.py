@@ -217,10 +217,13 @@ def test_unknown_pin_is_reported_with_near_names() -> None:
 def test_team_tools_answer_with_how_to_turn_teams_on() -> None:
     """With teams off a team tool answers the notice; with teams on its own call stands."""
     tool = Tool(name="TeamCreate", call=lambda params: "made")
-    off, on = (ToolRegistry([tool], teams=teams).snapshot().get("TeamCreate") for teams in (False, True))
-    assert off is not None and off.call is not None and on is not None and on.call is not None
-    assert "teams=True" in off.call({})
-    assert on.call({}) == "made"
+    answers: list[Any] = []
+    for teams in (False, True):
+        [held] = ToolRegistry([tool], teams=teams).snapshot().tools
+        assert held.call is not None
+        answers.append(held.call({}))
+    assert "teams=True" in answers[0]
+    assert answers[1] == "made"
 
 
 def test_replace_of_a_server_is_one_step_and_keeps_places() -> None:
@@ -232,7 +235,8 @@ def test_replace_of_a_server_is_one_step_and_keeps_places() -> None:
         registry.replace([Tool(name="x")], server="s")
     registry.replace(Tool(name="x", description="newer"))
     found = registry.snapshot().get("x")
-    assert found is not None and found.description == "newer"
+    assert found is not None
+    assert found.description == "newer"
     with pytest.raises(UnknownNameError, match="Use add"):
         registry.replace(Tool(name="new"))
 
