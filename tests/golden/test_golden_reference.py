@@ -23,7 +23,36 @@ from toolsearch.search.reference.index import (
 from toolsearch.search.reference.ranking import hybrid_search, keyword_search, tfidf_search
 
 OBSERVED_CORE = frozenset(
-    ["Bash", "PowerShell", "Read", "Edit", "Write", "Glob", "Grep", "NotebookEdit", "Agent", "AskUserQuestion", "TaskOutput", "TaskStop", "TaskCreate", "TaskGet", "TaskList", "TaskUpdate", "TodoWrite", "EnterPlanMode", "ExitPlanMode", "VerifyPlanExecution", "WebFetch", "WebSearch", "LSP", "Skill", "Sleep", "SearchExtraTools", "ExecuteExtraTool", "StructuredOutput"]
+    [
+        "Bash",
+        "PowerShell",
+        "Read",
+        "Edit",
+        "Write",
+        "Glob",
+        "Grep",
+        "NotebookEdit",
+        "Agent",
+        "AskUserQuestion",
+        "TaskOutput",
+        "TaskStop",
+        "TaskCreate",
+        "TaskGet",
+        "TaskList",
+        "TaskUpdate",
+        "TodoWrite",
+        "EnterPlanMode",
+        "ExitPlanMode",
+        "VerifyPlanExecution",
+        "WebFetch",
+        "WebSearch",
+        "LSP",
+        "Skill",
+        "Sleep",
+        "SearchExtraTools",
+        "ExecuteExtraTool",
+        "StructuredOutput",
+    ]
 )
 """The observed system's core names; its vectors were made with them."""
 

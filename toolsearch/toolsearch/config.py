@@ -280,7 +280,7 @@ def from_env(environ: Mapping[str, str], base: SearchConfig = DEFAULT) -> tuple[
     keyword = changes.get("weight_keyword", base.weight_keyword)
     if keyword == 0 and changes.get("weight_tfidf", base.weight_tfidf) == 0:
         warnings.append(
-            f"{ENVIRONMENT_WEIGHT_KEYWORD} and {ENVIRONMENT_WEIGHT_TFIDF} leave both weights at 0; at least one must be "
+            f"{ENVIRONMENT_WEIGHT_KEYWORD} and {ENVIRONMENT_WEIGHT_TFIDF} leave both weights at 0; at least one must be "  # noqa: E501
             f"above 0. The profile's own values {base.weight_keyword:g} and {base.weight_tfidf:g} are used."
         )
         changes.pop("weight_keyword", None)

@@ -34,7 +34,7 @@ def growth(cases: tuple[Case, ...]) -> list[dict[str, Any]]:
     curve = []
     for name, lines in by_case.items():
         lines = sorted(lines, key=lambda line: line.tools)
-        for smaller, larger in zip(lines, lines[1:], strict=False):
+        for smaller, larger in zip(lines, lines[1:], strict=False):  # noqa: RUF007
             curve.append(
                 {
                     "case": name,

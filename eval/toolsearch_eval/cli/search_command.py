@@ -260,6 +260,6 @@ def _as_text(answer: Mapping[str, Any], *, deferred: int) -> str:
         lines.append("low confidence: the catalog may have no tool for this.")
     if answer["truncated"]:
         lines.append(
-            f"{len(answer['results'])} of {answer['total_matches']} matching tools are shown; --max-results N shows more."
+            f"{len(answer['results'])} of {answer['total_matches']} matching tools are shown; --max-results N shows more."  # noqa: E501
         )
     return "\n".join(lines)

@@ -18,7 +18,7 @@ import snowballstemmer
 OPAQUE_LENGTH = 256
 """A longer word is kept whole: nobody's identifier is that long, and cutting one letter by letter can be an attack."""
 
-_MARKS = "\u0300-\u036f\u0483-\u0487\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u0900-\u0dff\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
+_MARKS = "\u0300-\u036f\u0483-\u0487\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u0900-\u0dff\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # noqa: E501
 _WORD = re.compile(f"[\\w{_MARKS}]+(?:[-\u2010\u2011][\\w{_MARKS}]+)*")
 _UNSPACED_CLASS = (
     "\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf"

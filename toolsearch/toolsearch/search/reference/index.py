@@ -114,7 +114,7 @@ def document_vectors(index: ReferenceIndex, config: SearchConfig) -> list[dict[s
 
 
 def keyword_evidence(index: ReferenceIndex, word: str) -> dict[int, tuple[int, bool, bool]]:
-    """Where a query word stands, by tool: 2 equals a name part, 1 lies inside one, 0 neither; in hint; in description."""
+    """Where a query word stands, by tool: 2 equals a name part, 1 inside one, 0 neither; in hint; in description."""
     known = index.evidence.get(word)
     if known is not None:
         return known
