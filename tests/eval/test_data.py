@@ -18,7 +18,7 @@ TOOLS = [
 ]
 
 
-def _write(folder: Path, queries: list[object], qrels: str) -> Path:
+def _write(folder: Path, queries: Sequence[object], qrels: str) -> Path:
     for name, rows in (("catalog", TOOLS), ("queries", queries)):
         (folder / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     (folder / "qrels.tsv").write_text(qrels, encoding="utf-8")

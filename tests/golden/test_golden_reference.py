@@ -194,7 +194,7 @@ def _usable(value: str) -> bool:
         return False
 
 
-def _same(found: list[tuple[str, float]], expected: list[list[Any]] | None, query: str) -> None:
+def _same(found: list[tuple[str, float]], expected: Any, query: str) -> None:
     if expected is None:
         return
     pairs = [(row["name"], row["score"]) if isinstance(row, dict) else (row[0], row[1]) for row in expected]

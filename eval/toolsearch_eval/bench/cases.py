@@ -12,6 +12,7 @@ from toolsearch.catalog.tool import Tool
 from toolsearch.config import DEFAULT
 from toolsearch.search.index import Index, IndexStore, build
 from toolsearch.search.searcher import Searcher
+from toolsearch_eval.bench.loop import PlainLoop
 from toolsearch_eval.bench.synthetic import changed_tools, synthetic_catalog, synthetic_queries, text_of
 from toolsearch_eval.bench.timing import Case, interleaved, interleaved_queries, milliseconds, startup_cases
 
@@ -113,8 +114,7 @@ def _refresh_cases(tools: Sequence[Tool], rounds: int) -> list[Case]:
     full: list[float] = []
     refreshed: list[float] = []
     for number in range(rounds):
-        for tool in changed_tools(tools, CHANGED, seed=number + 1):
-            registry.replace(tool)
+        registry.replace(changed_tools(tools, CHANGED, seed=number + 1))
         refreshed.append(milliseconds(lambda: searcher.search(query, max_results=RESULTS)))
         fresh = Searcher(ToolRegistry(tools), store=IndexStore())
         full.append(milliseconds(lambda searcher=fresh: searcher.search(query, max_results=RESULTS)))  # type: ignore[misc]
@@ -150,7 +150,7 @@ def _query_cases(tools: Sequence[Tool], queries: Sequence[str], rounds: int) -> 
         cases.append(Case(case="query p50", tools=size, ours_ms=time, other=_BM25S, other_ms=other, target=target))
     if size <= LOOP_LIMIT:
         few = queries[:_LOOP_QUERIES]
-        loop = _plain_loop(tools)
+        loop = PlainLoop(tools, limit=RESULTS).search
         time, other = interleaved_queries(1, few, ours, loop)
         cases.append(
             Case(
@@ -164,10 +164,6 @@ def _query_cases(tools: Sequence[Tool], queries: Sequence[str], rounds: int) -> 
             )
         )
     return cases
-
-
-def _plain_loop(tools: Sequence[Tool]) -> Callable[[str], object]:
-    raise NotImplementedError
 
 
 class _Bm25s:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 from toolsearch_eval.bench.cases import Benchmark
@@ -34,7 +35,7 @@ def growth(cases: tuple[Case, ...]) -> list[dict[str, Any]]:
     curve = []
     for name, lines in by_case.items():
         lines = sorted(lines, key=lambda line: line.tools)
-        for smaller, larger in zip(lines, lines[1:], strict=False):  # noqa: RUF007
+        for smaller, larger in itertools.pairwise(lines):
             curve.append(
                 {
                     "case": name,
@@ -52,8 +53,8 @@ def growth(cases: tuple[Case, ...]) -> list[dict[str, Any]]:
 
 def case_rows(benchmark: Benchmark) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     """Header and rows of the table of cases."""
-    header = ("case", "tools", "ours ms", "beside", "its ms", "ratio", "target", "met")
-    rows = [
+    header: tuple[str, ...] = ("case", "tools", "ours ms", "beside", "its ms", "ratio", "target", "met")
+    rows: list[tuple[str, ...]] = [
         (
             case.case,
             f"{case.tools:,}" if case.tools else "",
@@ -71,8 +72,8 @@ def case_rows(benchmark: Benchmark) -> tuple[tuple[str, ...], list[tuple[str, ..
 
 def growth_rows(benchmark: Benchmark) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     """Header and rows of the growth curve."""
-    header = ("growth of", "from", "to", "ours x", "other x")
-    rows = [
+    header: tuple[str, ...] = ("growth of", "from", "to", "ours x", "other x")
+    rows: list[tuple[str, ...]] = [
         (
             line["case"],
             f"{line['from_tools']:,}",

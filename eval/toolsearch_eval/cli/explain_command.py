@@ -12,7 +12,6 @@ from toolsearch_eval.cli.search_command import (
     open_catalog,
     open_profile,
     read_text,
-    registry_warnings,
 )
 
 if TYPE_CHECKING:
@@ -41,7 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     registry = ToolRegistry(open_catalog(arguments.catalog))
     explanation = Searcher(registry.snapshot(), config).explain(text, arguments.tool)
-    answer = explain_answer(explanation, (*warnings, *registry_warnings(registry)))
+    answer = explain_answer(explanation, (*warnings, *registry.warnings))
     tell_warnings(answer["warnings"])
     if arguments.json:
         print_json(answer)

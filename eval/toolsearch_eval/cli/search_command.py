@@ -151,19 +151,13 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.server is not None and arguments.server not in servers:
         raise UnknownNameError("server", arguments.server, servers)
     response = Searcher(snapshot, config).search(text, max_results=arguments.max_results, server=arguments.server)
-    answer = search_answer(response, snapshot, (*warnings, *registry_warnings(registry)))
+    answer = search_answer(response, snapshot, (*warnings, *registry.warnings))
     tell_warnings(answer["warnings"])
     if arguments.json:
         print_json(answer)
     else:
         say(_as_text(answer, deferred=len(snapshot.deferred)))
     return 0
-
-
-def registry_warnings(registry: Any) -> tuple[str, ...]:
-    """What the registry has to say about its tools, as texts."""
-    warnings = registry.warnings
-    return tuple(str(warning) for warning in (warnings() if callable(warnings) else warnings))
 
 
 def search_answer(response: SearchResponse, snapshot: Snapshot, warnings: Sequence[str] = ()) -> dict[str, Any]:
@@ -260,6 +254,6 @@ def _as_text(answer: Mapping[str, Any], *, deferred: int) -> str:
         lines.append("low confidence: the catalog may have no tool for this.")
     if answer["truncated"]:
         lines.append(
-            f"{len(answer['results'])} of {answer['total_matches']} matching tools are shown; --max-results N shows more."  # noqa: E501
+            f"{len(answer['results'])} of {answer['total_matches']} matching tools are shown; --max-results shows more."
         )
     return "\n".join(lines)

@@ -1,9 +1,9 @@
 """What a batch of queries meets in an index: everything that does not depend on weights.
 
-A query is a list of slots, one for each term that it asks for. A slot has one or more alternatives (the term itself, the
-closed form of two neighbouring words); of these the best one counts, so that a term that is found in two spellings
-is not counted twice. `gather` finds all postings of all alternatives once; scoring them under a configuration, or under a
-thousand, is array work.
+A query is a list of slots, one for each term that it asks for. A slot has one or more alternatives (the term itself,
+the closed form of two neighbouring words); of these the best one counts, so that a term that is found in two spellings
+is not counted twice. `gather` finds all postings of all alternatives once; scoring them under a configuration, or
+under a thousand, is array work.
 """
 
 from __future__ import annotations
