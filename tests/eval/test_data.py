@@ -1,6 +1,7 @@
 """Loading, checking and judging a small data set."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
