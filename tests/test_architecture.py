@@ -117,19 +117,18 @@ def test_environment_is_read_at_the_edges_alone() -> None:
 
 HOSTS = re.compile(r"\b(?:" + "|".join(("pypi", "pythonhosted", "npmjs")) + r")\." + r"(?:org|com)\b")
 MACHINE_PATH = re.compile(r"(?<![\w.~/-])/(?:work|root|farm)/\w")
-DATA_SUFFIXES = {".jsonl", ".json", ".tsv", ".csv", ".txt"}
-"""Texts of the world's tools and queries, which may speak of any host or path."""
+NOT_WRITTEN_HERE = {".jsonl", ".json", ".tsv", ".csv", ".txt", ".png", ".svg"}
+"""Pictures, and texts of the world's tools and queries, which may speak of any host or path."""
 
 
 def _own_files() -> Iterator[Path]:
     """The files that people write here, without data and without what tools leave behind."""
     folders = [ROOT / name for name in (*SOURCE_ROOTS, "tests", ".ci", ".github")]
-    found = [path for folder in folders for path in folder.rglob("*")]
-    found += [ROOT / name for name in ("pyproject.toml", "constraints.txt", "Makefile", "README.md", "CHANGELOG.md")]
-    for path in found:
-        if path.is_file() and "__pycache__" not in path.parts:
-            if path.name == "constraints.txt" or path.suffix not in {*DATA_SUFFIXES, ".png", ".svg"}:
-                yield path
+    for path in (path for folder in folders for path in folder.rglob("*")):
+        if path.is_file() and "__pycache__" not in path.parts and path.suffix not in NOT_WRITTEN_HERE:
+            yield path
+    for name in ("pyproject.toml", "constraints.txt", "Makefile", "README.md", "CHANGELOG.md"):
+        yield ROOT / name
 
 
 def test_no_file_names_an_index_host_or_a_path_of_one_machine() -> None:
