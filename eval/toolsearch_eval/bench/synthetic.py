@@ -166,13 +166,14 @@ def _tool(number: int, words: list[str], servers: int, generator: np.random.Gene
     rest = iter(words[: WORDS_PER_TOOL - 2])  # the verb and the number are words of the name too
     # The number keeps names unique; real catalogs of this size have versions and dates in that place.
     leaf = "_".join([verb, *itertools.islice(rest, objects), str(number)])
-    properties = {
-        next(rest): {
+    properties: dict[str, dict[str, str]] = {}
+    for place in range(parameters):
+        word = next(rest)
+        # A word that was drawn twice is numbered, so that no parameter and none of its words is lost.
+        properties[word if word not in properties else f"{word}{place}"] = {
             "type": _TYPES[int(generator.integers(len(_TYPES)))],
             "description": " ".join(itertools.islice(rest, 3)),
         }
-        for _ in range(parameters)
-    }
     hint = " ".join(itertools.islice(rest, 3)) if generator.random() < 0.5 else None
     return Tool(
         name=tool_id(server, leaf),
