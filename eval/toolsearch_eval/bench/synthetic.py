@@ -140,14 +140,6 @@ def synthetic_queries(tools: Sequence[Tool], count: int, *, seed: int = 0) -> tu
     return tuple(queries)
 
 
-def text_of(tool: Tool) -> str:
-    """All the text of a tool as one string, for a ranker without fields: the same words that the fields hold."""
-    parts = [tool.leaf.replace("_", " "), tool.server or "", tool.search_hint or "", tool.description or ""]
-    for name, schema in ((tool.input_schema or {}).get("properties") or {}).items():
-        parts += [name.replace("_", " "), schema.get("description", "")]
-    return " ".join(parts)
-
-
 def _vocabulary() -> list[str]:
     syllables = ["".join(parts) for parts in itertools.product(_ONSETS, _VOWELS, _CODAS)]
     generator = np.random.default_rng(7)

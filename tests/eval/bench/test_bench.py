@@ -5,17 +5,18 @@ import json
 import pytest
 
 from toolsearch.catalog.registry import ToolRegistry
+from toolsearch.catalog.tool import Tool
 from toolsearch.config import REFERENCE
 from toolsearch.search.searcher import Searcher
 from toolsearch_eval.bench.cases import Benchmark, run_benchmark
 from toolsearch_eval.bench.loop import PlainLoop
+from toolsearch_eval.bench.peers import Bm25s, SklearnTfidf, installed_peers, text_of
 from toolsearch_eval.bench.report import benchmark_json, case_rows, growth
 from toolsearch_eval.bench.synthetic import (
     WORDS_PER_TOOL,
     changed_tools,
     synthetic_catalog,
     synthetic_queries,
-    text_of,
 )
 from toolsearch_eval.bench.timing import Case, interleaved
 from toolsearch_eval.cli.main import main
@@ -32,7 +33,8 @@ def test_a_synthetic_catalog_is_the_same_for_the_same_seed() -> None:
 def test_each_synthetic_tool_has_the_stated_number_of_words() -> None:
     """Name, hint, description and parameters hold 60 words together, the server's name aside."""
     for tool in synthetic_catalog(50):
-        assert len(text_of(tool).split()) - 1 == WORDS_PER_TOOL
+        words = [*text_of(tool).split()]
+        assert len(words) - len((tool.server or "").split()) == WORDS_PER_TOOL
 
 
 def test_an_empty_catalog_and_its_changes_are_empty() -> None:
@@ -112,6 +114,7 @@ def test_a_small_benchmark_has_every_case_and_the_published_form() -> None:
         "toolsearch --help",
         "build",
         "refresh of 50 tools",
+        "search after 50 changes",
         "query p50",
         "query p50, by loop",
     ]
@@ -133,3 +136,25 @@ def test_the_command_prints_one_object(monkeypatch: pytest.MonkeyPatch, capsys: 
     monkeypatch.setattr("toolsearch_eval.bench.cases.run_benchmark", lambda *_, **__: made)
     assert main(["bench", "--sizes", "10", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["memory"][0]["megabytes_per_10000_tools"] == 500.0
+
+
+@pytest.mark.parametrize("ranker", [Bm25s(), SklearnTfidf()], ids=lambda ranker: ranker.name)
+def test_peers_rank_what_shares_a_word_and_nothing_else(ranker: Bm25s | SklearnTfidf) -> None:
+    """The tool with the asked words is first, tools without any are left out, and names are split into words."""
+    ranker.index(
+        [
+            Tool(name="sendMessage", description="Writes to a channel."),
+            Tool(name="create_issue", description="Opens a ticket."),
+            Tool(name="list_files", description="Shows a folder."),
+        ]
+    )
+    assert [[name for name, _ in row] for row in ranker.rank(["message", "issue", "zebra"], 2)] == [
+        ["sendMessage"],
+        ["create_issue"],
+        [],
+    ]
+
+
+def test_both_peers_are_installed_here() -> None:
+    """The development environment has the libraries that we measure beside."""
+    assert [ranker.name for ranker in installed_peers()] == ["bm25s", "sklearn"]
