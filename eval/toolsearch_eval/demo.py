@@ -28,7 +28,7 @@ from toolsearch_eval.rankers import resolve_ranker
 from toolsearch_eval.statistics import paired_difference
 
 QUERIES = (
-    "tell the team on slack that the build is fixed",
+    "post an answer in the slack thread",
     "run a prompt every morning",
     "定时任务",
     "+notebook change a cell",
