@@ -10,8 +10,8 @@ Blocks: `builtin` (the shipped set, dev and test) and `suites` (further data set
 
 from __future__ import annotations
 
-import argparse
 import datetime
+import importlib
 import json
 import re
 import sys
@@ -19,7 +19,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from toolsearch.errors import DataError, Problem, ToolSearchError, UsageError
+from toolsearch.errors import DataError, Problem, UsageError
 from toolsearch_eval.data import load_data
 from toolsearch_eval.demo import markdown_table
 from toolsearch_eval.evaluate import evaluate
@@ -136,41 +136,53 @@ def rewritten(readme: str, results: Mapping[str, Figures]) -> str:
     return _BLOCK.sub(block, readme)
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Measure and rewrite, or measure and check; 0 good, 1 a difference, 2 wrong use."""
-    parser = argparse.ArgumentParser(
-        prog="python -m toolsearch_eval.figures", description="Make or check the figures of the README."
-    )
-    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 when a figure differs")
-    parser.add_argument("--suites", type=Path, metavar="DIR", help="measure the data sets in this folder too")
-    parser.add_argument("--data", default="builtin", metavar="NAME|DIR", help="the set of the first block")
-    parser.add_argument("--readme", type=Path, default=Path("README.md"), metavar="FILE")
-    parser.add_argument("--results", type=Path, default=Path("docs/results.json"), metavar="FILE")
-    arguments = parser.parse_args(argv)
-    try:
-        return _run(arguments)
-    except ToolSearchError as error:
-        print(f"figures: {error}", file=sys.stderr)
-        return 2
+def make_figures(
+    *,
+    readme_path: Path,
+    results_path: Path,
+    data: str = "builtin",
+    suites: Path | None = None,
+    check: bool = False,
+    tell: Callable[[str], None] = lambda _: None,
+) -> int:
+    """Measure, then rewrite the marked blocks or check them.
 
+    Args:
+        readme_path: The file with the marked blocks.
+        results_path: Where the figures that were measured last are kept.
+        data: The set of the block `builtin`.
+        suites: A folder of further data sets, or None to keep their figures as they are.
+        check: Write nothing and compare.
+        tell: Is told what begins and what differs.
 
-def _run(arguments: argparse.Namespace) -> int:
+    Returns:
+        0 good, 1 when the check found a difference.
+
+    Raises:
+        UsageError: The file can't be read, has no block, or one that is unknown.
+        DataError: The stored figures can't be read.
+    """
     try:
-        readme = arguments.readme.read_text(encoding="utf-8")
+        readme = readme_path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{arguments.readme} can't be read: {error}") from error
+        raise UsageError(f"{readme_path} can't be read: {error}") from error
     names = [match[2] for match in _BLOCK.finditer(readme)]
     unknown = sorted(set(names) - {"builtin", "suites"})
     if not names or unknown:
         what = f"unknown block {unknown[0]!r}" if unknown else "no marked block"
-        raise UsageError(f"{arguments.readme}: {what}; mark one with <!-- figures:builtin --> … <!-- /figures -->.")
-    stored = _stored(arguments.results)
+        raise UsageError(f"{readme_path}: {what}; mark one with <!-- figures:builtin --> … <!-- /figures -->.")
+    stored = _stored(results_path)
     today = datetime.datetime.now(tz=datetime.UTC).date().isoformat()
-    measured: dict[str, Figures] = {"builtin": measure_builtin(arguments.data, today=today)}
-    if arguments.suites:
-        measured["suites"] = measure_suites(arguments.suites, today=today, progress=_tell)
-    if arguments.check:
-        return _check(readme, names, stored, measured)
+    measured: dict[str, Figures] = {"builtin": measure_builtin(data, today=today)}
+    if suites is not None:
+        measured["suites"] = measure_suites(suites, today=today, progress=tell)
+    if check:
+        found = _faults(readme, names, stored, measured)
+        for line in found:
+            tell(line)
+        if found:
+            tell("`python -m toolsearch_eval.figures` makes them anew.")
+        return 1 if found else 0
     # Figures that are the same keep their date and times, so that nothing changes without a reason.
     kept = {
         name: stored[name] if name in stored and not differences(stored[name], figures) else figures
@@ -179,13 +191,15 @@ def _run(arguments: argparse.Namespace) -> int:
     results = {**stored, **kept}
     missing = [name for name in names if name not in results]
     if missing:
-        _tell(f"block {missing[0]!r} has no figures yet and stays as it is; --suites DIR measures it.")
-    _write(arguments.results, json.dumps(results, ensure_ascii=False, indent=2) + "\n")
-    _write(arguments.readme, rewritten(readme, results))
+        tell(f"block {missing[0]!r} has no figures yet and stays as it is; --suites DIR measures it.")
+    _write(results_path, json.dumps(results, ensure_ascii=False, indent=2) + "\n")
+    _write(readme_path, rewritten(readme, results))
     return 0
 
 
-def _check(readme: str, names: Sequence[str], stored: Mapping[str, Figures], measured: Mapping[str, Figures]) -> int:
+def _faults(
+    readme: str, names: Sequence[str], stored: Mapping[str, Figures], measured: Mapping[str, Figures]
+) -> list[str]:
     found = []
     for name in dict.fromkeys(names):
         if name not in stored:
@@ -194,11 +208,7 @@ def _check(readme: str, names: Sequence[str], stored: Mapping[str, Figures], mea
             found += [f"{name}: {line}" for line in differences(stored[name], measured[name])]
     if rewritten(readme, stored) != readme:
         found.append("the README does not show the stored figures")
-    for line in found:
-        _tell(line)
-    if found:
-        _tell("`python -m toolsearch_eval.figures` makes them anew.")
-    return 1 if found else 0
+    return found
 
 
 def _stored(path: Path) -> dict[str, Figures]:
@@ -245,9 +255,6 @@ def _shown(value: object) -> str:
     return f"{value:.{DIGITS}f}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)
 
 
-def _tell(text: str) -> None:
-    print(text, file=sys.stderr)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    # Arguments are read and texts printed in the command line's folder alone.
+    sys.exit(importlib.import_module("toolsearch_eval.cli.figures_entry").main())

@@ -1,11 +1,11 @@
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
-from toolsearch_eval.figures import block_text, differences, main, rewritten
+from toolsearch_eval.cli.figures_entry import main
+from toolsearch_eval.figures import block_text, differences, rewritten
 
 LINE = {"split": "dev", "queries": 1200, "ranker": "default", "nDCG@10": "0.500 (0.400 to 0.600)", "p50 ms": 0.4}
 FIGURES = {"command": "make figures", "date": "2026-01-02", "fingerprints": {"tiny": "abc"}, "lines": [LINE]}

@@ -15,7 +15,8 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     parser = subparsers.add_parser(
         "bench",
         help="measure speed side by side",
-        description="Measure build, refresh, query, start and memory on synthetic catalogs, beside other libraries.",
+        description="Measure build, refresh, query, start and memory on synthetic catalogs, beside other libraries. "
+        "All four sizes take about eight minutes on two cores; --sizes 100,1000,10000 takes one.",
         allow_abbrev=False,
     )
     parser.add_argument(
