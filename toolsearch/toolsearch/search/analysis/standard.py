@@ -18,7 +18,12 @@ import snowballstemmer
 OPAQUE_LENGTH = 256
 """A longer word is kept whole: nobody's identifier is that long, and cutting one letter by letter can be an attack."""
 
-_MARKS = "\u0300-\u036f\u0483-\u0487\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u0900-\u0dff\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # noqa: E501
+# What stands inside a word without being a letter to Python: accents and vowel signs, without punctuation.
+_MARKS = (
+    "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670"
+    "\u0900-\u0963\u0966-\u0df3\u0e00-\u0e3e\u0e40-\u0e4e\u0e50-\u0e59\u0e80-\u0eff\u1000-\u1049\u1050-\u109f"
+    "\u1780-\u17d3\u17dd-\u17ff"
+)
 _WORD = re.compile(f"[\\w{_MARKS}]+(?:[-\u2010\u2011][\\w{_MARKS}]+)*")
 _UNSPACED_CLASS = (
     "\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf"
@@ -28,8 +33,17 @@ _UNSPACED = re.compile(f"[{_UNSPACED_CLASS}]+")
 _SEPARATORS = re.compile("[-_\u2010\u2011]+")
 # An acronym may end in a plural s (PRs, URLs); before a capitalised word it ends one letter early (HTTPServer).
 _ASCII_PIECES = re.compile(r"[A-Z]{2,}s?(?![A-Za-z])|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
-_STRIPPED_MARKS = re.compile("[\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u0610-\u061a\u0640\u064b-\u065f\u0670]")
-_ALPHANUMERIC = re.compile(r"[\W_]+")
+_STRIPPED_MARKS = re.compile(
+    "[\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670]"
+)
+# The vowel signs of Thai and Indic scripts are no letters to Python, but they tell names apart.
+_NOT_OF_A_NAME = re.compile(f"(?:_|[^\\w{_MARKS}])+")
+# Soft hyphen, joiners, direction marks, byte order mark: they can't be seen, so they must not tell words apart. The
+# zero-width space is none of them: it stands between words.
+_INVISIBLE = re.compile("[\u00ad\u061c\u180e\u200c-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufe00-\ufe0f\ufeff]+")
+
+# Snowball takes no s off a word without a vowel, but people write PRs, DBs and VMs.
+_PLURAL_ACRONYM = re.compile("[b-df-hj-np-tv-xz]+[b-df-hj-np-rtv-xz]s")
 
 _thread = threading.local()
 
@@ -161,8 +175,12 @@ class Word:
 
 
 def normalise(text: str) -> str:
-    """NFKC, so that full-width and composed forms meet; ASCII comes back as it is."""
-    return text if text.isascii() else unicodedata.normalize("NFKC", text)
+    r"""NFKC, so that full-width and composed forms meet, without invisible characters; ASCII comes back as it is.
+
+    >>> normalise("\u200fｓｅｎｄ mes\u00adsage")
+    'send message'
+    """
+    return text if text.isascii() else unicodedata.normalize("NFKC", _INVISIBLE.sub("", text))
 
 
 def chunks(text: str) -> list[str]:
@@ -190,8 +208,8 @@ def analyse(chunk: str) -> tuple[Word, ...]:
         return _analyse(chunk)
     if _UNSPACED.search(chunk):
         return _analyse.__wrapped__(chunk)
-    folded = fold(chunk)
-    return (Word(parts=(folded,), plain=folded),) if folded else ()
+    word = _spaced_word(chunk)
+    return (word,) if word else ()
 
 
 @lru_cache(maxsize=1 << 17)
@@ -222,10 +240,10 @@ def fold(text: str) -> str:
     folded = unicodedata.normalize("NFKC", text).casefold()
     pieces = []
     for character in folded:
-        # Only a Latin, Greek or Cyrillic letter is decomposed: the marks of kana, Thai and Indic scripts are letters.
+        # Not the letters of kana, Thai and Indic scripts: their marks are letters of their own.
         decomposed = (
             unicodedata.normalize("NFD", character)
-            if ord(character) < 0x0530 or 0x1E00 <= ord(character) < 0x2000
+            if ord(character) < 0x0700 or 0x1E00 <= ord(character) < 0x2000
             else character
         )
         pieces.append(decomposed)
@@ -271,18 +289,20 @@ def joined_key(text: str) -> str:
     >>> joined_key("send_message") == joined_key("sendMessage") == joined_key(" SEND message")
     True
     """
-    return _ALPHANUMERIC.sub("", fold(normalise(text)))
+    return _NOT_OF_A_NAME.sub("", fold(normalise(text)))
 
 
 @lru_cache(maxsize=1 << 17)
 def stem(word: str) -> str:
     """The English stem of a folded word; words with other letters than a–z come back as they are.
 
-    >>> stem("files"), stem("creating"), stem("servers")
-    ('file', 'creat', 'server')
+    >>> stem("files"), stem("creating"), stem("servers"), stem("prs"), stem("css")
+    ('file', 'creat', 'server', 'pr', 'css')
     """
     if len(word) < 3 or len(word) > OPAQUE_LENGTH or not word.isascii() or not word.isalpha():
         return word
+    if _PLURAL_ACRONYM.fullmatch(word):
+        return word[:-1]
     # Snowball's object holds the word that it is working on, so every thread has its own.
     stemmer = getattr(_thread, "stemmer", None)
     if stemmer is None:
@@ -292,6 +312,9 @@ def stem(word: str) -> str:
 
 
 def _spaced_word(chunk: str) -> Word | None:
+    if len(chunk) > OPAQUE_LENGTH:
+        folded = fold(chunk)
+        return Word(parts=(folded,), plain=folded) if folded else None
     pieces = split_identifier(chunk)
     if not pieces:
         return None
