@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,14 +12,14 @@ import numpy as np
 from toolsearch.config import FIELDS, SearchConfig
 from toolsearch.search.arms import PostingValues, entry_frequencies, normalised_points
 from toolsearch.search.evidence import Evidence
-from toolsearch.search.fusion import SCORE_DIGITS, Integers, entry_shares
+from toolsearch.search.fusion import SCORE_DIGITS, Floats, Integers, entry_shares
 from toolsearch.search.guarantees import tools_with_word
 from toolsearch.search.query import Query
 from toolsearch.search.results import Explanation, Part
 
 if TYPE_CHECKING:
     from toolsearch.search.index import Index
-    from toolsearch.search.searcher import Ranked
+    from toolsearch.search.ranked import Ranked
 
 
 def parts_of(
@@ -28,17 +29,18 @@ def parts_of(
     config: SearchConfig,
     query_number: int,
     tools: Integers | Sequence[int],
+    totals: Floats | Sequence[float],
 ) -> list[tuple[Part, ...]]:
     """The parts of the scores of some tools for one query of the evidence, in the order of `tools`.
 
-    The parts of a tool add up to its score exactly: what rounding moved is put on the largest part.
+    The parts of a tool add up to its total exactly: what rounding moved is put on the largest part.
     """
     keyword, tfidf = entry_shares(evidence, config, values)
     entry_tool = evidence.pair_tool[evidence.entry_pair]
     of_query = evidence.pair_query[evidence.entry_pair] == query_number
     points = normalised_points(config)
     answers = []
-    for tool in tools:
+    for tool, total in zip(tools, totals, strict=True):
         parts: list[Part] = []
         for entry in np.flatnonzero(of_query & (entry_tool == tool)).tolist():
             term = evidence.slots[int(evidence.entry_slot[entry])].term
@@ -51,23 +53,42 @@ def parts_of(
                 for field, share in zip(fields, shares, strict=True)
                 if tfidf[entry] > 0 and share > 0
             ]
-        answers.append(exact_parts(parts, round(math.fsum(part.value for part in parts), SCORE_DIGITS)))
+        answers.append(exact_parts(parts, float(total)))
     return answers
 
 
 def exact_parts(parts: Sequence[Part], total: float) -> tuple[Part, ...]:
-    """The parts, largest first, the largest one changed by the last bits so that `math.fsum` of all is `total`."""
-    ordered = sorted(parts, key=lambda part: (-part.value, part.arm, part.field, part.term))
-    if not ordered:
+    """The parts, largest first, one of them changed by what rounding moved so that `math.fsum` of all is `total`.
+
+    That is the largest part, or where its last bit is too coarse the next one. A total of 0 has no parts.
+    """
+    if total == 0.0:
         return ()
-    first = ordered[0]
-    for _ in range(4):
-        rest = math.fsum(part.value for part in ordered[1:])
-        gap = total - math.fsum([ordered[0].value, rest])
-        if gap == 0.0:
+    ordered = sorted(parts, key=lambda part: (-part.value, part.arm, part.field, part.term))
+    values = [part.value for part in ordered]
+    gap = math.fsum([total, *(-value for value in values)])
+    for place, part in enumerate(ordered):
+        changed = [*values[:place], part.value + gap, *values[place + 1 :]]
+        if math.fsum(changed) == total:
+            ordered[place] = replace(part, value=part.value + gap)
             break
-        ordered[0] = Part(arm=first.arm, field=first.field, term=first.term, value=math.fsum([ordered[0].value, gap]))
     return tuple(ordered)
+
+
+def exact_arms(total: float, keyword: float) -> dict[str, float]:
+    """A rounded score by arm; both add up to it exactly, and what only rounding moved is no arm's share.
+
+    >>> exact_arms(0.75, 0.25), exact_arms(0.123456789, 0.12345678949)
+    ({'keyword': 0.25, 'tfidf': 0.5}, {'keyword': 0.123456789, 'tfidf': 0.0})
+    """
+    rounding = 10.0**-SCORE_DIGITS
+    if keyword < rounding:
+        return {"keyword": 0.0, "tfidf": total}
+    rest = total - keyword
+    if rest < rounding:
+        return {"keyword": total, "tfidf": 0.0}
+    # The difference of two numbers that are at most a factor of 2 apart is exact, so the smaller arm is the difference.
+    return {"keyword": total - rest, "tfidf": rest}
 
 
 def _field_shares(index: Index, config: SearchConfig, posting: int) -> tuple[list[int], list[float]]:
@@ -121,15 +142,13 @@ def explanation(
             why=_why_not(index, query, tool, number),
         )
     place = int(places[0])
-    [parts] = parts_of(index, evidence, values, config, 0, [number])
+    [parts] = parts_of(index, evidence, values, config, 0, [number], ranked.scores[places])
     rank, found = place + 1, place < max_results
     named = ranked.reasons.get(number)
-    if named:
-        why = f"{tool} has rank {rank}: the query names it ({named.reason})."
-    elif found:
-        why = f"{tool} has rank {rank} by its score."
-    else:
-        why = f"{tool} has rank {rank} of {ranked.total}, below the cut after {max_results}."
+    by = f": the query names it ({named.reason})" if named else " by its score"
+    why = f"{tool} has rank {rank} of {ranked.total}{by}" + (
+        "." if found else f", which is below the cut after {max_results}."
+    )
     return Explanation(
         query=query.text,
         tool=tool,

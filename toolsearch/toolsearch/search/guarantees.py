@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from toolsearch.catalog.tool import Tool
 from toolsearch.config import FIELDS
-from toolsearch.search.analysis.standard import Word, joined_key
+from toolsearch.search.analysis.standard import STOP_WORDS, Word, joined_key
 from toolsearch.search.index import Index
 from toolsearch.search.query import Query, written_as_identifier
 from toolsearch.search.results import Reason
@@ -54,25 +54,33 @@ class NameTable:
 
     def whole(self, query: Query) -> dict[int, Named]:
         """Tools of which the whole query is the name, an alias or the leaf name."""
-        if not query.whole or len(query.whole) > LONGEST_NAME:
-            return {}
-        key = joined_key(query.whole)
         found: dict[int, Named] = {}
-        for number in self.leaves.get(key, ()):
-            found[number] = Named(LEAF_TIER, "leaf_name")
-        for number in self.joined.get(key, ()):
-            found[number] = Named(SPLIT_EXACT_TIER, "exact_name")
-        for number in self.spelled.get(query.whole, ()):
-            found[number] = Named(EXACT_TIER, "exact_name")
+        if 0 < len(query.whole) <= LONGEST_NAME:
+            key = joined_key(query.whole)
+            for number in self.leaves.get(key, ()):
+                found[number] = Named(LEAF_TIER, "leaf_name")
+            for number in self.joined.get(key, ()):
+                found[number] = Named(SPLIT_EXACT_TIER, "exact_name")
+        for spelling in (query.whole, query.spelled):
+            for number in self.spelled.get(spelling, ()):
+                found[number] = Named(EXACT_TIER, "exact_name")
         return found
 
-    def several(self, query: Query) -> dict[int, Named]:
-        """Tools named by the pieces of a query: by all of them, or by those that are written as an identifier."""
+    def several(self, query: Query, others: NameTable | None = None) -> dict[int, Named]:
+        """Tools named by the pieces of a query: by all of them, or by those that are written as an identifier.
+
+        Args:
+            query: The query.
+            others: Names of the catalog's other tools; a piece that is one of them is a catalog name too.
+        """
         pieces = list(dict.fromkeys(piece for piece in query.pieces if len(piece) <= LONGEST_NAME))
         if len(query.pieces) < 2:
             return {}
         meant = [self._by_name(piece) for piece in pieces]
-        every = all(meant) and len(pieces) == len(set(query.pieces))
+        every = len(pieces) == len(set(query.pieces)) and all(
+            numbers or (others is not None and others._by_name(piece))
+            for piece, numbers in zip(pieces, meant, strict=True)
+        )
         return {
             number: Named(NAMED_TIER, "named")
             for piece, numbers in zip(pieces, meant, strict=True)
@@ -86,13 +94,13 @@ class NameTable:
             return {}
         return {number: Named(SERVER_TIER, "server") for number in self.servers.get(joined_key(query.whole), ())}
 
-    def find(self, query: Query) -> dict[int, Named]:
-        """All that the query names, each tool under its strongest reason."""
-        return {**self.server(query), **self.several(query), **self.whole(query)}
+    def find(self, query: Query, others: NameTable | None = None) -> dict[int, Named]:
+        """All that the query names, each tool under its strongest reason; `others` as in `several`."""
+        return {**self.server(query), **self.several(query, others), **self.whole(query)}
 
     def _by_name(self, piece: str) -> list[int]:
         key = joined_key(piece)
-        return sorted({*self.joined.get(key, ()), *self.leaves.get(key, ())}) if key else []
+        return sorted({*self.joined.get(key, ()), *self.leaves.get(key, ()), *self.spelled.get(piece, ())})
 
 
 def _add(table: dict[str, list[int]], name: str, number: int) -> None:
@@ -117,10 +125,12 @@ def required_tools(index: Index, query: Query) -> NDArray[np.bool_] | None:
 def tools_with_word(index: Index, word: Word) -> NDArray[np.bool_]:
     """Which tools have all parts of a word, as whole terms, in a field that counts for required words."""
     allowed = np.ones(index.size, dtype=bool)
-    for term in word.parts:
+    # Without pieces (an unspaced script, a word too long to be cut) the parts are no stop words.
+    pieces = word.pieces or word.parts
+    for term, piece in zip(word.parts, pieces, strict=True):
         holding = np.zeros(index.size, dtype=bool)
         holding[index.documents_with(term, REQUIRED_FIELDS)] = True
-        if word.stop:
-            holding[index.documents_with_stop_word(word.plain, REQUIRED_FIELDS)] = True
+        if piece in STOP_WORDS:
+            holding[index.documents_with_stop_word(piece, REQUIRED_FIELDS)] = True
         allowed &= holding
     return allowed

@@ -9,7 +9,6 @@ from toolsearch.search.analysis.standard import Word, normalise, words
 
 _QUOTES = "\"'`“”‘’«»「」『』"
 _NAME_SEPARATORS = re.compile(r"[\s,，、;]+")
-_INNER_CAPITAL = re.compile(r"[^\W\d_A-Z][A-Z]")
 _WRITTEN_AS_IDENTIFIER = re.compile(r"\w[_.\-]\w|__")
 
 
@@ -22,6 +21,7 @@ class Query:
         words: All its words, required ones too, in order.
         required: The words of each `+word`; a result has all of them.
         whole: The text without outer blanks, quotes and plus signs: what may be one name.
+        spelled: The text as it was given without outer blanks and quotes: a name to the letter.
         pieces: Its parts between blanks and commas, without quotes: what may be several names.
     """
 
@@ -29,6 +29,7 @@ class Query:
     words: tuple[Word, ...]
     required: tuple[tuple[Word, ...], ...]
     whole: str
+    spelled: str
     pieces: tuple[str, ...]
 
 
@@ -48,13 +49,19 @@ def read_query(text: str) -> Query:
     plain = " ".join(token[1:] if mark else token for token, mark in zip(tokens, marked, strict=True))
     whole = plain.strip().strip(_QUOTES).strip()
     pieces = tuple(piece for raw in _NAME_SEPARATORS.split(plain) if (piece := raw.strip(_QUOTES)))
-    return Query(text=text, words=tuple(words(plain)), required=required, whole=whole, pieces=pieces)
+    spelled = text.strip().strip(_QUOTES).strip()
+    return Query(text=text, words=tuple(words(plain)), required=required, whole=whole, spelled=spelled, pieces=pieces)
 
 
 def written_as_identifier(piece: str) -> bool:
-    """Whether a word is written the way names are: with `_`, `.`, `-` or a capital inside.
+    """Whether a word is written the way names are: with `_`, `.`, `-` or a capital inside; all capitals are no sign.
 
-    >>> [written_as_identifier(word) for word in ("send_message", "sendMessage", "Message", "a.b", "end.")]
-    [True, True, False, True, False]
+    >>> [written_as_identifier(word) for word in ("send_message", "sendMessage", "HTTPServer", "JSON2CSV", "a.b")]
+    [True, True, True, True, True]
+    >>> [written_as_identifier(word) for word in ("message", "Message", "MESSAGE", "end.", "mp3")]
+    [False, False, False, False, False]
     """
-    return bool(_WRITTEN_AS_IDENTIFIER.search(piece) or _INNER_CAPITAL.search(piece))
+    if _WRITTEN_AS_IDENTIFIER.search(piece):
+        return True
+    inner_capital = any(character.isupper() for character in piece[1:])
+    return inner_capital and any(character.islower() or character.isdigit() for character in piece)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,10 +13,11 @@ from toolsearch.errors import UnknownNameError, UsageError
 from toolsearch.search import explain as explaining
 from toolsearch.search.arms import PostingValues
 from toolsearch.search.evidence import Evidence, gather
-from toolsearch.search.fusion import Floats, Integers, best, matched, score
-from toolsearch.search.guarantees import SCORE_TIER, Named, NameTable, required_tools
+from toolsearch.search.fusion import matched, score
+from toolsearch.search.guarantees import NameTable
 from toolsearch.search.index import STORE, Index, IndexStore, build
 from toolsearch.search.query import Query, read_query
+from toolsearch.search.ranked import Compiled, Ranked, rank_one
 from toolsearch.search.reference.ranking import ReferenceRanker
 from toolsearch.search.results import Explanation, Result, SearchResponse
 
@@ -26,27 +25,6 @@ MAX_RESULTS = 50
 """The most results that one search gives; more would cost more tokens than they are worth."""
 _BATCH = 64
 """Queries scored at once; bounds the memory, never changes a result."""
-
-
-@dataclass(frozen=True, slots=True)
-class Ranked:
-    """One query's complete order before it is cut.
-
-    Attributes:
-        tools: Tool numbers, best first, up to the number asked for.
-        scores: Scores by tool number place, in the same order.
-        keyword: The keyword arm's shares in the same order.
-        reasons: Named tools by number.
-        total: How many tools matched in all.
-        best_score: The best score of all that matched, 0.0 without a match.
-    """
-
-    tools: Integers
-    scores: Floats
-    keyword: Floats
-    reasons: dict[int, Named]
-    total: int
-    best_score: float
 
 
 class Searcher:
@@ -73,9 +51,8 @@ class Searcher:
         self._source = catalog if isinstance(catalog, ToolRegistry | Snapshot) else ToolRegistry(catalog)
         self.config = config
         self._store = store
-        self._lock = threading.Lock()
-        self._current: tuple[str, Index, NameTable, NameTable] | None = None
-        self._reference: tuple[str, ReferenceRanker] | None = None
+        self._current: Compiled | None = None
+        self._reference: tuple[Snapshot, ReferenceRanker] | None = None
 
     def snapshot(self) -> Snapshot:
         """The catalog as it is now."""
@@ -95,6 +72,7 @@ class Searcher:
         Returns:
             The results, best first; ties stand in the order of names. No match gives an empty list.
         """
+        _check_query(query)
         _check_count(max_results)
         limit = min(max(max_results, 1), MAX_RESULTS)
         [response] = self._answers([query], limit, server, explain, clamped=limit != max_results)
@@ -113,36 +91,52 @@ class Searcher:
         Raises:
             UsageError: `max_results` is not a whole number above 0.
         """
-        _check_count(max_results)
-        if max_results < 1:
-            raise UsageError(f"max_results is {max_results}; it must be a whole number above 0.")
+        if isinstance(queries, str):
+            raise UsageError(f"queries is the text {queries[:60]!r}; give a list of texts, or use search for one.")
+        for query in queries:
+            _check_query(query)
+        _check_count(max_results, lowest=1)
         answers: list[SearchResponse] = []
         for start in range(0, len(queries), _BATCH):
             answers += self._answers(queries[start : start + _BATCH], max_results, server, explain, clamped=False)
         return answers
 
-    def explain(self, query: str, tool_name: str, *, max_results: int = 5) -> Explanation:
+    def explain(self, query: str, tool_name: str, *, max_results: int = 5, server: str | None = None) -> Explanation:
         """Why a tool stands where it stands for a query, or why it was not found.
+
+        Args:
+            query: The query, as it was searched.
+            tool_name: The tool's id or an alias.
+            max_results: Where the search was cut, above 0.
+            server: The search's filter.
 
         Raises:
             UnknownNameError: The catalog has no such tool; near names are given.
+            UsageError: The query is no text, or `max_results` no whole number above 0.
         """
+        _check_query(query)
+        _check_count(max_results, lowest=1)
         snapshot = self.snapshot()
         tool = snapshot.get(tool_name)
-        quarantined = {held.name: held for held in snapshot.quarantined}
-        if tool is None and tool_name not in quarantined:
-            raise UnknownNameError("tool", tool_name, (known.name for known in snapshot.tools))
-        if tool is None:
+        if tool is None and tool_name in {held.name for held in snapshot.quarantined}:
             return explaining.not_searched(query, tool_name, "its name is quarantined, so it is never searched")
+        if tool is None and tool_name in {held.name for held in snapshot.hidden}:
+            return explaining.not_searched(query, tool_name, "the allow and deny patterns hide it")
+        if tool is None:
+            raise UnknownNameError("tool", tool_name, (known.name for known in snapshot.tools))
         if tool.name not in {known.name for known in snapshot.deferred}:
             return explaining.not_searched(query, tool.name, "it is loaded already (not deferred): call it directly")
+        if server is not None and tool.server != server:
+            owner = f"it belongs to server {tool.server!r}" if tool.server else "it belongs to no server"
+            return explaining.not_searched(query, tool.name, f"{owner}, and only server {server!r} was asked for")
         if self.config.ranking == "reference":
-            return self._reference_ranker(snapshot).explain(query, tool.name, max_results)
-        index, names, _ = self._compiled(snapshot)
+            return self._reference_ranker(snapshot).explain(query, tool.name, max_results, server)
+        compiled = self._compiled(snapshot)
+        index = compiled.index
         read = read_query(query)
         evidence = gather(index, [read])
         values = self._values(index, evidence)
-        ranked = self._rank(index, names, read, evidence, values, index.size, None)
+        [ranked] = self._rank(compiled, [read], evidence, values, index.size, server)
         return explaining.explanation(index, read, evidence, values, self.config, ranked, tool.name, max_results)
 
     def _answers(
@@ -152,15 +146,16 @@ class Searcher:
         if self.config.ranking == "reference":
             ranker = self._reference_ranker(snapshot)
             return [ranker.answer(query, limit, server, explain, clamped=clamped) for query in queries]
-        index, names, loaded_names = self._compiled(snapshot)
+        compiled = self._compiled(snapshot)
+        index = compiled.index
         read = [read_query(query) for query in queries]
         evidence = gather(index, read)
         values = self._values(index, evidence)
         warnings = _server_warnings(snapshot, server)
         answers = []
-        for number, ranked in enumerate(self._rank_all(index, names, read, evidence, values, limit, server)):
+        for number, ranked in enumerate(self._rank(compiled, read, evidence, values, limit, server)):
             parts = (
-                explaining.parts_of(index, evidence, values, self.config, number, ranked.tools)
+                explaining.parts_of(index, evidence, values, self.config, number, ranked.tools, ranked.scores)
                 if explain
                 else [()] * len(ranked.tools)
             )
@@ -170,14 +165,16 @@ class Searcher:
                     rank=rank,
                     score=float(total),
                     reason=ranked.reasons[tool].reason if tool in ranked.reasons else "score",
-                    arms={"keyword": float(keyword), "tfidf": float(total) - float(keyword)},
+                    arms=explaining.exact_arms(float(total), float(keyword)),
                     parts=tool_parts,
                 )
                 for rank, (tool, total, keyword, tool_parts) in enumerate(
                     zip(ranked.tools.tolist(), ranked.scores, ranked.keyword, parts, strict=True), start=1
                 )
             )
-            loaded = loaded_names.whole(read[number]) | loaded_names.several(read[number])
+            loaded = compiled.loaded_names.whole(read[number]) | compiled.loaded_names.several(
+                read[number], compiled.names
+            )
             answers.append(
                 SearchResponse(
                     query=queries[number],
@@ -185,17 +182,17 @@ class Searcher:
                     total_matches=ranked.total,
                     truncated=ranked.total > len(results),
                     clamped=clamped,
-                    low_confidence=not ranked.reasons and ranked.best_score < self.config.confidence_bound,
-                    already_loaded=tuple(snapshot.loaded[position].name for position in sorted(loaded)),
+                    low_confidence=not results
+                    or (not ranked.reasons and ranked.best_score < self.config.confidence_bound),
+                    already_loaded=tuple(compiled.loaded[position] for position in sorted(loaded)),
                     warnings=warnings,
                 )
             )
         return answers
 
-    def _rank_all(
+    def _rank(
         self,
-        index: Index,
-        names: NameTable,
+        compiled: Compiled,
         read: Sequence[Query],
         evidence: Evidence,
         values: PostingValues,
@@ -209,9 +206,8 @@ class Searcher:
         for number, query in enumerate(read):
             pairs = slice(int(bounds[number]), int(bounds[number + 1]))
             ranked.append(
-                _rank_one(
-                    index,
-                    names,
+                rank_one(
+                    compiled,
                     query,
                     evidence.pair_tool[pairs],
                     hit[pairs],
@@ -223,115 +219,43 @@ class Searcher:
             )
         return ranked
 
-    def _rank(
-        self,
-        index: Index,
-        names: NameTable,
-        read: Query,
-        evidence: Evidence,
-        values: PostingValues,
-        limit: int,
-        server: str | None,
-    ) -> Ranked:
-        return self._rank_all(index, names, [read], evidence, values, limit, server)[0]
-
     def _values(self, index: Index, evidence: Evidence) -> PostingValues:
         values = index.values(self.config)
         return PostingValues(values.keyword[evidence.posting], values.tfidf[evidence.posting])
 
-    def _compiled(self, snapshot: Snapshot) -> tuple[Index, NameTable, NameTable]:
+    def _compiled(self, snapshot: Snapshot) -> Compiled:
         current = self._current
-        if current is None or current[0] != snapshot.fingerprint:
-            previous = current[1] if current else None
+        if current is None or current.index.fingerprint != snapshot.fingerprint:
+            previous = current.index if current else None
             index = self._store.get(
                 snapshot.fingerprint,
                 lambda: build(snapshot.deferred, snapshot.fingerprint, previous=previous),
             )
-            current = (snapshot.fingerprint, index, NameTable(index.tools), NameTable(snapshot.loaded))
-            with self._lock:
-                self._current = current
-        return current[1], current[2], current[3]
+            # Sorted: catalogs that differ in their order alone have one fingerprint.
+            loaded = sorted(snapshot.loaded, key=lambda tool: tool.name)
+            current = Compiled(index, NameTable(index.tools), NameTable(loaded), tuple(tool.name for tool in loaded))
+            self._current = current
+        return current
 
     def _reference_ranker(self, snapshot: Snapshot) -> ReferenceRanker:
+        # By snapshot, not by fingerprint: this ranking settles ties by catalog order, which no fingerprint holds.
         current = self._reference
-        if current is None or current[0] != snapshot.fingerprint:
-            current = (snapshot.fingerprint, ReferenceRanker(snapshot.deferred, snapshot.tools, self.config))
+        if current is None or current[0] is not snapshot:
+            current = (snapshot, ReferenceRanker(snapshot.deferred, snapshot.tools, self.config))
             self._reference = current
         return current[1]
 
 
-def _rank_one(
-    index: Index,
-    names: NameTable,
-    query: Query,
-    pair_tool: Integers,
-    hit: np.ndarray[tuple[int], np.dtype[np.bool_]],
-    totals: Floats,
-    keyword: Floats,
-    limit: int,
-    server: str | None,
-) -> Ranked:
-    """Filter, put what the query names first, and order the rest by score."""
-    named = names.find(query)
-    allowed = required_tools(index, query)
-    if server is not None:
-        of_server = np.array([tool.server == server for tool in index.tools], dtype=bool)
-        allowed = of_server if allowed is None else allowed & of_server
-    if allowed is not None:
-        named = {number: reason for number, reason in named.items() if allowed[number]}
-        if query.required:
-            # Every tool that passes is a result, also one that only a stop word brought in.
-            totals, keyword = _spread(index.size, pair_tool, totals), _spread(index.size, pair_tool, keyword)
-            pair_tool, hit = np.arange(index.size, dtype=np.int64), allowed
-        else:
-            hit = hit & allowed[pair_tool]
-    if named:
-        missing = np.array(sorted(set(named) - set(pair_tool[hit].tolist())), dtype=np.int64)
-        if len(missing):
-            totals, keyword = _spread(index.size, pair_tool, totals), _spread(index.size, pair_tool, keyword)
-            everything = np.zeros(index.size, dtype=bool)
-            everything[pair_tool[hit]] = True
-            everything[missing] = True
-            pair_tool, hit = np.arange(index.size, dtype=np.int64), everything
-    found = np.flatnonzero(hit)
-    candidates, scores, keyword_shares = pair_tool[found], totals[found], keyword[found]
-    order = best(candidates, scores, limit + len(named))
-    if named:
-        by_tier = [position for position in range(len(candidates)) if int(candidates[position]) in named]
-        by_tier.sort(key=lambda position: _named_order(named, candidates, scores, position))
-        taken = set(by_tier)
-        rest = [position for position in order.tolist() if position not in taken]
-        order = np.array((by_tier + rest)[:limit], dtype=np.int64)
-    order = order[:limit]
-    return Ranked(
-        tools=candidates[order],
-        scores=scores[order],
-        keyword=keyword_shares[order],
-        reasons=named,
-        total=len(candidates),
-        best_score=float(scores.max()) if len(scores) else 0.0,
-    )
+def _check_query(query: object) -> None:
+    if not isinstance(query, str):
+        raise UsageError(f"a query is {query!r}; it must be a text.")
 
 
-def _named_order(
-    named: dict[int, Named], candidates: Integers, scores: Floats, position: int
-) -> tuple[int, float, int]:
-    number = int(candidates[position])
-    tier = named[number].tier
-    # The tools of a server stand in the order of their names, all others by score.
-    by_score = 0.0 if tier == SCORE_TIER - 1 else -float(scores[position])
-    return tier, by_score, number
-
-
-def _spread(size: int, pair_tool: Integers, values: Floats) -> Floats:
-    spread = np.zeros(size)
-    spread[pair_tool] = values
-    return spread
-
-
-def _check_count(max_results: object) -> None:
-    if isinstance(max_results, bool) or not isinstance(max_results, int):
-        raise UsageError(f"max_results is {max_results!r}; it must be a whole number.")
+def _check_count(max_results: object, *, lowest: int | None = None) -> None:
+    whole = isinstance(max_results, int) and not isinstance(max_results, bool)
+    if not whole or (lowest is not None and isinstance(max_results, int) and max_results < lowest):
+        above = "" if lowest is None else f" of at least {lowest}"
+        raise UsageError(f"max_results is {max_results!r}; it must be a whole number{above}.")
 
 
 def _server_warnings(snapshot: Snapshot, server: str | None) -> tuple[str, ...]:

@@ -140,14 +140,7 @@ class ReferenceRanker:
         self, query: str, limit: int, server: str | None, explain: bool, *, clamped: bool = False
     ) -> SearchResponse:
         """The merged list; a server filter is applied before the cut to `limit`."""
-        depth = limit if server is None else max(limit, len(self._index.entries))
-        merged = hybrid_search(self._index, query, self._config, depth)
-        loaded = tuple(item.tool.name for item in merged if item.tool.name not in self._deferred)
-        kept = [
-            item
-            for item in merged
-            if item.tool.name in self._deferred and (server is None or item.tool.server == server)
-        ]
+        kept, loaded = self._merged(query, limit, server)
         total = len(self._matching(query))
         results = tuple(
             Result(
@@ -157,7 +150,7 @@ class ReferenceRanker:
                 arms={"keyword": item.keyword, "tfidf": item.tfidf},
                 parts=_parts(item) if explain else (),
             )
-            for rank, item in enumerate(kept[:limit], start=1)
+            for rank, item in enumerate(kept, start=1)
         )
         return SearchResponse(
             query=query,
@@ -169,10 +162,10 @@ class ReferenceRanker:
             already_loaded=loaded,
         )
 
-    def explain(self, query: str, tool_name: str, max_results: int) -> Explanation:
+    def explain(self, query: str, tool_name: str, max_results: int, server: str | None = None) -> Explanation:
         """Where a tool stands, and why not higher; lists are cut at `max_results` before the merge, as observed."""
-        merged = hybrid_search(self._index, query, self._config, max_results)
-        for rank, item in enumerate(merged, start=1):
+        kept, _ = self._merged(query, max_results, server)
+        for rank, item in enumerate(kept, start=1):
             if item.tool.name == tool_name:
                 why = f"{tool_name} has rank {rank} by its score."
                 return Explanation(
@@ -191,6 +184,18 @@ class ReferenceRanker:
             else f"{tool_name} was not found: it shares no term with the query."
         )
         return Explanation(query=query, tool=tool_name, found=False, rank=None, score=0.0, why=why)
+
+    def _merged(self, query: str, limit: int, server: str | None) -> tuple[list[Merged], tuple[str, ...]]:
+        """The deferred tools that a search gives, and the loaded ones that it met on the way."""
+        depth = limit if server is None else max(limit, len(self._index.entries))
+        merged = hybrid_search(self._index, query, self._config, depth)
+        loaded = tuple(item.tool.name for item in merged if item.tool.name not in self._deferred)
+        kept = [
+            item
+            for item in merged
+            if item.tool.name in self._deferred and (server is None or item.tool.server == server)
+        ]
+        return kept[:limit], loaded
 
     def _matching(self, query: str) -> set[str]:
         places = {place for term in set(terms(query)) for place in self._index.postings.get(term, ())}

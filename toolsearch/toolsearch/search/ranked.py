@@ -1,0 +1,119 @@
+"""One query's order: filter first, then what the query names, then the score."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from toolsearch.search.fusion import Floats, Integers, best
+from toolsearch.search.guarantees import SERVER_TIER, Named, NameTable, required_tools
+from toolsearch.search.index import Index
+from toolsearch.search.query import Query
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """One query's complete order before it is cut.
+
+    Attributes:
+        tools: Tool numbers, best first, up to the number asked for.
+        scores: Scores by tool number place, in the same order.
+        keyword: The keyword arm's shares in the same order.
+        reasons: Named tools by number.
+        total: How many tools matched in all.
+        best_score: The best score of all that matched, 0.0 without a match.
+    """
+
+    tools: Integers
+    scores: Floats
+    keyword: Floats
+    reasons: dict[int, Named]
+    total: int
+    best_score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """A catalog ready to be searched.
+
+    Attributes:
+        index: Its searchable tools.
+        names: Their names.
+        loaded_names: The names of the loaded tools, numbered as in `loaded`.
+        loaded: The names of the loaded tools, sorted.
+    """
+
+    index: Index
+    names: NameTable
+    loaded_names: NameTable
+    loaded: tuple[str, ...]
+
+
+def rank_one(
+    compiled: Compiled,
+    query: Query,
+    pair_tool: Integers,
+    hit: np.ndarray[tuple[int], np.dtype[np.bool_]],
+    totals: Floats,
+    keyword: Floats,
+    limit: int,
+    server: str | None,
+) -> Ranked:
+    """Filter, put what the query names first, and order the rest by score."""
+    index = compiled.index
+    named = compiled.names.find(query, compiled.loaded_names)
+    allowed = required_tools(index, query)
+    if server is not None:
+        of_server = np.array([tool.server == server for tool in index.tools], dtype=bool)
+        allowed = of_server if allowed is None else allowed & of_server
+    if allowed is not None:
+        named = {number: reason for number, reason in named.items() if allowed[number]}
+        if query.required:
+            # Every tool that passes is a result, also one that only a stop word brought in.
+            totals, keyword = _spread(index.size, pair_tool, totals), _spread(index.size, pair_tool, keyword)
+            pair_tool, hit = np.arange(index.size, dtype=np.int64), allowed
+        else:
+            hit = hit & allowed[pair_tool]
+    if named:
+        missing = np.array(sorted(set(named) - set(pair_tool[hit].tolist())), dtype=np.int64)
+        if len(missing):
+            totals, keyword = _spread(index.size, pair_tool, totals), _spread(index.size, pair_tool, keyword)
+            everything = np.zeros(index.size, dtype=bool)
+            everything[pair_tool[hit]] = True
+            everything[missing] = True
+            pair_tool, hit = np.arange(index.size, dtype=np.int64), everything
+    found = np.flatnonzero(hit)
+    candidates, scores, keyword_shares = pair_tool[found], totals[found], keyword[found]
+    order = best(candidates, scores, limit + len(named))
+    if named:
+        by_tier = [position for position in range(len(candidates)) if int(candidates[position]) in named]
+        by_tier.sort(key=lambda position: _named_order(named, candidates, scores, position))
+        taken = set(by_tier)
+        rest = [position for position in order.tolist() if position not in taken]
+        order = np.array((by_tier + rest)[:limit], dtype=np.int64)
+    order = order[:limit]
+    return Ranked(
+        tools=candidates[order],
+        scores=scores[order],
+        keyword=keyword_shares[order],
+        reasons=named,
+        total=len(candidates),
+        best_score=float(scores.max()) if len(scores) else 0.0,
+    )
+
+
+def _named_order(
+    named: dict[int, Named], candidates: Integers, scores: Floats, position: int
+) -> tuple[int, float, int]:
+    number = int(candidates[position])
+    tier = named[number].tier
+    # The tools of a server stand in the order of their names, all others by score.
+    by_score = 0.0 if tier == SERVER_TIER else -float(scores[position])
+    return tier, by_score, number
+
+
+def _spread(size: int, pair_tool: Integers, values: Floats) -> Floats:
+    spread = np.zeros(size)
+    spread[pair_tool] = values
+    return spread
