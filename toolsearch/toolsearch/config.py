@@ -24,6 +24,9 @@ ENVIRONMENT_WEIGHT_KEYWORD = "SEARCH_EXTRA_TOOLS_WEIGHT_KEYWORD"
 ENVIRONMENT_WEIGHT_TFIDF = "SEARCH_EXTRA_TOOLS_WEIGHT_TFIDF"
 ENVIRONMENT_MIN_SCORE = "SEARCH_EXTRA_TOOLS_DISPLAY_MIN_SCORE"
 
+LARGEST_FIELD_WEIGHT = 1e9
+"""Far above any use, and small enough that a count times a weight stays a finite number."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FieldValues:
@@ -96,17 +99,37 @@ class SearchConfig:
         return dataclasses.replace(self, **changes)
 
 
+def _as_number(value: object) -> float:
+    """The number, or NaN for anything that is none; a whole number too large for a float is infinite."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return math.nan
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
+
+
+def _shown(value: object) -> str:
+    # Python refuses to write a whole number of thousands of digits.
+    return (
+        "a number beyond all bounds" if _as_number(value) == math.inf and isinstance(value, int) else repr(value)[:60]
+    )
+
+
 def _problems(config: SearchConfig) -> list[str]:
     found: list[str] = []
 
     def check(label: str, value: object, low: float, high: float, *, above: bool = False) -> None:
-        number = isinstance(value, int | float) and not isinstance(value, bool)
-        if not number or not math.isfinite(float(value)):  # type: ignore[arg-type]
-            found.append(f"{label} is {value!r}; it must be a finite number")
-        elif not (low < float(value) if above else low <= float(value)) or float(value) > high:  # type: ignore[arg-type]
+        number = _as_number(value)
+        if not math.isfinite(number):
+            found.append(f"{label} is {_shown(value)}; it must be a finite number")
+        elif not (low < number if above else low <= number) or number > high:
             bound = f"{'above' if above else 'at least'} {low:g}" + ("" if high == math.inf else f", at most {high:g}")
             found.append(f"{label} is {value!r}; it must be {bound}")
 
+    name: object = config.name
+    if not isinstance(name, str):
+        found.append(f"name is {name!r}; it must be a text")
     if config.ranking not in ("standard", "reference"):
         found.append(f"ranking is {config.ranking!r}; it must be 'standard' or 'reference'")
     for label in ("weight_keyword", "weight_tfidf", "keyword_substring_points"):
@@ -117,10 +140,13 @@ def _problems(config: SearchConfig) -> list[str]:
     check("length_cap", config.length_cap, 1.0, math.inf)
     check("confidence_bound", config.confidence_bound, 0.0, math.inf)
     for group, high in (
-        ("field_weights", math.inf),
+        ("field_weights", LARGEST_FIELD_WEIGHT),
         ("keyword_points", math.inf),
         ("length_normalisation", 1.0),
     ):
+        if not isinstance(getattr(config, group), FieldValues):
+            found.append(f"{group} is {getattr(config, group)!r}; it must be FieldValues")
+            continue
         for field in FIELDS:
             check(f"{group}.{field}", getattr(getattr(config, group), field), 0.0, high)
     if not found and config.weight_keyword == 0 and config.weight_tfidf == 0:
@@ -193,7 +219,7 @@ def from_toml(text: str, *, path: str = "<profile>") -> SearchConfig:
     """
     try:
         data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:
         raise ConfigError(f"{path}: not TOML: {error}") from error
     data.pop("provenance", None)
     base = REFERENCE if data.get("ranking") == "reference" else DEFAULT
@@ -210,18 +236,21 @@ def from_toml(text: str, *, path: str = "<profile>") -> SearchConfig:
             problems += [
                 f"{path}: {UnknownNameError(f'field in {key}', name, FIELDS)}" for name in value if name not in FIELDS
             ]
-            if not problems:
-                changes[key] = dataclasses.replace(known[key], **value)
+            changes[key] = dataclasses.replace(
+                known[key], **{name: number for name, number in value.items() if name in FIELDS}
+            )
         elif isinstance(known[key], str) and not isinstance(value, str):
             problems.append(f"{path}: {key} is {value!r}; it must be a text")
         else:
             changes[key] = value
+    # Values are checked even where a setting is unknown, so that one reading shows all there is to mend.
+    try:
+        config = dataclasses.replace(base, **changes)
+    except ConfigError as error:
+        raise ConfigError("\n".join([*problems, f"{path}: {error}"])) from error
     if problems:
         raise ConfigError("\n".join(problems))
-    try:
-        return dataclasses.replace(base, **changes)
-    except ConfigError as error:
-        raise ConfigError(f"{path}: {error}") from error
+    return config
 
 
 def to_toml(config: SearchConfig) -> str:

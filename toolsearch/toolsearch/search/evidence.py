@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toolsearch.search.analysis.standard import Word, stem
+from toolsearch.search.compounds import open_postings
 from toolsearch.search.index import Index
 from toolsearch.search.query import Query
 
@@ -27,16 +28,28 @@ WORD, CHARACTER, STOP, SPLIT = range(4)
 EXACT, JOINED = range(2)
 """Kinds of alternative: the term itself, a closed form."""
 _SHORTEST_HALF = 3
+_LONGEST_COMPOUND = 40
 
 
 @dataclass(slots=True)
 class Slot:
-    """One term that a query asks for; see the module's text."""
+    """One term that a query asks for; see the module's text.
+
+    Attributes:
+        term: The term.
+        kind: What it is, which decides what it may give.
+        count: How often the query says it.
+        alternatives: Terms by number that will do, each with its kind.
+        surface: The folded word before stemming, which can be cut into halves.
+        open_postings: Postings of tools that write a closed compound open (`web page` for `webpage`).
+    """
 
     term: str
     kind: int
     count: int
     alternatives: list[tuple[int, int]]
+    surface: str = ""
+    open_postings: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,10 +101,11 @@ def query_slots(index: Index, query: Query) -> list[Slot]:
             if first >= 0 and second < len(listed) and _joinable(listed[first]) and _joinable(listed[second]):
                 closed.append(stem(listed[first].plain + listed[second].plain))
         joined = [number for form in dict.fromkeys(closed) if (number := index.term_number(form)) >= 0]
-        for part in word.parts:
-            _add(found, index, part, STOP if word.stop else WORD, joined)
+        surfaces = word.pieces or word.parts
+        for part, surface in zip(word.parts, surfaces, strict=True):
+            _add(found, index, part, surface, STOP if word.stop else WORD, joined)
         for character in word.characters:
-            _add(found, index, character, CHARACTER, [])
+            _add(found, index, character, character, CHARACTER, [])
     slots = list(found.values())
     return [half for slot in slots for half in _halves(index, slot)]
 
@@ -100,32 +114,44 @@ def _joinable(word: Word) -> bool:
     return bool(word.plain) and not word.characters and len(word.plain) <= 64
 
 
-def _add(found: dict[tuple[str, int], Slot], index: Index, term: str, kind: int, joined: list[int]) -> None:
+def _add(
+    found: dict[tuple[str, int], Slot], index: Index, term: str, surface: str, kind: int, joined: list[int]
+) -> None:
     slot = found.get((term, kind))
     if slot is None:
         number = index.term_number(term)
         exact = [(number, EXACT)] if number >= 0 else []
-        slot = found[term, kind] = Slot(term, kind, 0, exact)
+        slot = found[term, kind] = Slot(term, kind, 0, exact, surface)
     slot.count += 1
     known = {number for number, _ in slot.alternatives}
     slot.alternatives += [(number, JOINED) for number in joined if number not in known]
 
 
 def _halves(index: Index, slot: Slot) -> list[Slot]:
-    """A closed compound that no tool has (`webpage`) as its two halves, where tools have both; else the slot."""
-    term = slot.term
-    if slot.alternatives or slot.kind != WORD or not term.isascii() or len(term) > 40:
+    """A closed compound (`webpage`) met by tools that write it open (`web page`).
+
+    Where no tool has the closed form it becomes two slots, its halves; where some have it, those that have both halves
+    side by side are added to the slot.
+    """
+    word = slot.surface
+    if slot.kind != WORD or not word.isascii() or not word.isalpha() or len(word) > _LONGEST_COMPOUND:
         return [slot]
-    best: tuple[int, str, str] | None = None
-    for cut in range(_SHORTEST_HALF, len(term) - _SHORTEST_HALF + 1):
-        first, second = stem(term[:cut]), stem(term[cut:])
-        if index.term_number(first) >= 0 and index.term_number(second) >= 0:
-            balance = min(cut, len(term) - cut)
-            if best is None or balance > best[0]:
-                best = (balance, first, second)
+    best: tuple[int, int] | None = None
+    for cut in range(_SHORTEST_HALF, len(word) - _SHORTEST_HALF + 1):
+        balance = min(cut, len(word) - cut)
+        if best is not None and balance <= best[0]:
+            continue
+        # The second half is stemmed only where there is a first one: most words have none.
+        if index.term_number(stem(word[:cut])) >= 0 and index.term_number(stem(word[cut:])) >= 0:
+            best = (balance, cut)
     if best is None:
         return [slot]
-    return [Slot(half, SPLIT, slot.count, [(index.term_number(half), EXACT)]) for half in best[1:]]
+    cut = best[1]
+    halves = stem(word[:cut]), stem(word[cut:])
+    if not slot.alternatives:
+        return [Slot(half, SPLIT, slot.count, [(index.term_number(half), EXACT)]) for half in halves]
+    slot.open_postings = open_postings(index, word[:cut], word[cut:])
+    return [slot]
 
 
 def gather(index: Index, queries: Sequence[Query]) -> Evidence:
@@ -144,7 +170,12 @@ def gather(index: Index, queries: Sequence[Query]) -> Evidence:
                 ends.append(int(index.term_start[term + 1]))
                 alternative_slot.append(len(slots))
                 alternative_kind.append(kind)
-            several = several or len(slot.alternatives) > 1
+            for open_posting in slot.open_postings:
+                starts.append(open_posting)
+                ends.append(open_posting + 1)
+                alternative_slot.append(len(slots))
+                alternative_kind.append(JOINED)
+            several = several or len(slot.alternatives) + len(slot.open_postings) > 1
             slots.append(slot)
             slot_query.append(number)
     first = np.array(starts, dtype=np.int64)

@@ -87,6 +87,9 @@ def exact_arms(total: float, keyword: float) -> dict[str, float]:
     rest = total - keyword
     if rest < rounding:
         return {"keyword": total, "tfidf": 0.0}
+    short, short_rest = round(keyword, SCORE_DIGITS), round(rest, SCORE_DIGITS)
+    if short + short_rest == total:
+        return {"keyword": short, "tfidf": short_rest}
     # The difference of two numbers that are at most a factor of 2 apart is exact, so the smaller arm is the difference.
     return {"keyword": total - rest, "tfidf": rest}
 

@@ -46,10 +46,12 @@ def slot_shares(evidence: Evidence, config: SearchConfig) -> tuple[Floats, Float
     )
     rarity = inverse_document_frequency(evidence.slot_frequency, evidence.size)
     base = evidence.slot_count * kinds[evidence.slot_kind]
-    weights = config.weight_keyword + config.weight_tfidf
+    # Divided by the larger one first: the sum of two very large weights is no finite number.
+    larger = max(config.weight_keyword, config.weight_tfidf)
+    keyword, tfidf = config.weight_keyword / larger, config.weight_tfidf / larger
     return (
-        _shared(base * rarity**config.keyword_idf_power, evidence) * (config.weight_keyword / weights),
-        _shared(base * rarity, evidence) * (config.weight_tfidf / weights),
+        _shared(base * rarity**config.keyword_idf_power, evidence) * (keyword / (keyword + tfidf)),
+        _shared(base * rarity, evidence) * (tfidf / (keyword + tfidf)),
     )
 
 

@@ -108,6 +108,7 @@ class Index:
         postings_start: First entry of each posting.
         posting_document: Tool number of each posting.
         term_start: First posting of each term; one longer than the terms known when the index was built.
+        compounds: What `toolsearch.search.compounds` has found so far.
     """
 
     fingerprint: str
@@ -122,6 +123,7 @@ class Index:
     entry_field: Integers = field(init=False)
     average_lengths: Floats = field(init=False)
     numbers: dict[str, int] = field(init=False)
+    compounds: dict[tuple[str, str], tuple[int, ...]] = field(init=False, default_factory=dict)
     _values: dict[SearchConfig, PostingValues] = field(init=False, default_factory=dict)
     _stop_documents: dict[str, Integers] | None = field(init=False, default=None)
 
