@@ -63,8 +63,12 @@ def test_the_joined_form_is_kept_beside_the_parts() -> None:
 @pytest.mark.parametrize("field", ["name", "search_hint", "description"])
 def test_closed_and_open_compounds_meet(query: str, text: str, field: str) -> None:
     """A compound is found however tool and query write it, in a name as in a running text."""
-    value = text.replace(" ", "_") if field == "name" else f"reads one {text} now"
-    tool = Tool(**{"name": "tool_1", field: value})
+    sentence = f"reads one {text} now"
+    tool = {
+        "name": Tool(name=text.replace(" ", "_") + "_1"),
+        "search_hint": Tool(name="tool_1", search_hint=sentence),
+        "description": Tool(name="tool_1", description=sentence),
+    }[field]
     assert found(query, tool, Tool(name="other", description="nothing of it")) == [tool.name]
 
 
@@ -96,7 +100,7 @@ def test_a_word_family_meets_in_one_term(family: tuple[str, ...]) -> None:
     """Every form of a word finds a tool that has any other form, in its name or in its text."""
     for form in family:
         for query in family:
-            name = f"x_{form.removesuffix("'s")}"
+            name = "x_" + form.removesuffix("'s")
             assert found(query, Tool(name=name), Tool(name="zzz")) == [name]
             assert found(query, Tool(name="tool", description=f"about {form} here"), Tool(name="zzz")) == ["tool"]
 
