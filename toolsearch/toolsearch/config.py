@@ -60,7 +60,8 @@ class SearchConfig:
         keyword_substring_points: `reference`: a term inside a name part (a server's tool: 1 more).
         saturation: k1 of BM25, > 0: how fast further occurrences of a term stop to count. `standard` only.
         length_normalisation: b of BM25F by field, 0..1. `standard` only.
-        length_cap: A field longer than this many times the average counts as this long, >= 1. `standard` only.
+        length_cap: A field longer than this many times the average counts as this long, and a term in it at most this
+            often, >= 1. `standard` only.
         joined_weight: Of a term that meets only in its closed form (`web page` / `webpage`), 0..1. `standard` only.
         stop_word_weight: Of a stop word of the query that is part of a tool's name, 0..1. `standard` only.
         character_weight: Of a single Han, kana, Hangul or Thai character beside its bigrams, 0..1. `standard` only.

@@ -57,10 +57,14 @@ def posting_values(index: Index, config: SearchConfig, postings: Integers | None
 
 
 def entry_frequencies(index: Index, config: SearchConfig, entries: slice | Integers) -> Floats:
-    """Weighted, length-normalised count of each entry: count × field weight / length norm."""
+    """Weighted, length-normalised count of each entry: count × field weight / length norm.
+
+    The length norm ends at `length_cap` averages, so the count ends there too: length alone must not gain.
+    """
     norm = (np.asarray(config.field_weights.values()) / length_norms(index, config)).ravel()
     documents = (index.keys[entries] >> 3) & ((1 << 29) - 1)
-    counted: Floats = index.counts[entries] * norm[documents * len(FIELDS) + index.entry_field[entries]]
+    counts = np.minimum(index.counts[entries], config.length_cap)
+    counted: Floats = counts * norm[documents * len(FIELDS) + index.entry_field[entries]]
     return counted
 
 

@@ -72,6 +72,9 @@ def parameter_texts(schema: Mapping[str, Any] | None) -> tuple[list[str], list[s
             elif meaning == _LIST:
                 if isinstance(value, list | tuple):
                     children += value
+            elif meaning == _NESTED and isinstance(value, list | tuple):
+                # Drafts before 2020-12 write the items of a tuple this way.
+                children += value
             elif isinstance(value, _MAPPINGS):
                 if meaning == _PROPERTIES:
                     names += [name for name in value if isinstance(name, str)]

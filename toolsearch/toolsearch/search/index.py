@@ -29,6 +29,8 @@ DOCUMENT_BITS = 29
 """An entry's key holds term, tool and field in one integer, so that one sort orders all three."""
 _DOCUMENT_MASK = (1 << DOCUMENT_BITS) - 1
 _FIELD_MASK = (1 << FIELD_BITS) - 1
+_FAR_ABOVE = 4.0
+"""Times the geometric mean of a field's lengths."""
 _NAME_FIELDS = 2
 """Name and server: the fields that keep stop words and closed forms of neighbouring words."""
 _HINT_FIELD = FIELDS.index("hint")
@@ -138,9 +140,7 @@ class Index:
         terms = np.arange(len(self.vocabulary.numbers) + 1, dtype=np.int64)
         self.term_start = np.searchsorted(posting_pairs >> DOCUMENT_BITS, terms)
         self.entry_field = self.keys & _FIELD_MASK
-        # A field that no tool has gets the average 1, so that nothing is divided by 0.
-        filled = self.lengths.sum(axis=0) if len(self.tools) else np.zeros(len(FIELDS))
-        self.average_lengths = np.maximum(filled / max(1, len(self.tools)), 1.0)
+        self.average_lengths = _average_lengths(self.lengths)
         self.numbers = {tool.name: number for number, tool in enumerate(self.tools)}
 
     @property
@@ -192,6 +192,19 @@ class Index:
                                 found.setdefault(word.plain, set()).add(number)
             self._stop_documents = {word: np.array(sorted(numbers), dtype=np.int64) for word, numbers in found.items()}
         return self._stop_documents.get(term, np.empty(0, dtype=np.int64))
+
+
+def _average_lengths(lengths: Floats) -> Floats:
+    """The mean length by field; what is far above the typical length counts less, so one endless text can't move it.
+
+    A field that no tool has gets the average 1, so that nothing is divided by 0.
+    """
+    if not len(lengths):
+        return np.ones(lengths.shape[1])
+    filled = np.maximum((lengths > 0).sum(axis=0), 1)
+    typical = np.exp(np.log(np.maximum(lengths, 1.0)).sum(axis=0) / filled)
+    means: Floats = np.minimum(lengths, _FAR_ABOVE * typical).mean(axis=0)
+    return np.maximum(means, 1.0)
 
 
 def build(tools: Iterable[Tool], fingerprint: str, *, previous: Index | None = None) -> Index:
