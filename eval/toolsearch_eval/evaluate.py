@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,8 +15,10 @@ import numpy as np
 from toolsearch.catalog.core_tools import is_deferred
 from toolsearch.errors import UsageError
 from toolsearch_eval.data import DataSet, Query
+from toolsearch_eval.extras import require
 from toolsearch_eval.measures import DEFAULT_MEASURES, Measure, relevant
 from toolsearch_eval.rankers import Ranker
+from toolsearch_eval.rankers.order import settled
 from toolsearch_eval.statistics import mean_interval
 
 if TYPE_CHECKING:
@@ -22,6 +26,8 @@ if TYPE_CHECKING:
 
 _TIMED_QUERIES = 100
 _SMALL_SLICE = 10
+_BATCH = 200
+"""Queries ranked between two steps of the progress bar."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +63,12 @@ class Evaluation:
         return [measure.value(names, judged[query.query_id]) for query, names in pairs]
 
     def per_query(self) -> pandas.DataFrame:
-        """A row for each ranker and query with a column for each measure."""
+        """A row for each ranker and query with a column for each measure.
+
+        Raises:
+            UsageError: pandas is not installed.
+        """
+        require("pandas", extra="eval", purpose="a table of all queries")
         import pandas
 
         rows: list[dict[str, Any]] = []
@@ -75,7 +86,12 @@ class Evaluation:
         return pandas.DataFrame(rows, columns=names)
 
     def table(self) -> pandas.DataFrame:
-        """The means: a row for each ranker, a column for each measure."""
+        """The means: a row for each ranker, a column for each measure.
+
+        Raises:
+            UsageError: pandas is not installed.
+        """
+        require("pandas", extra="eval", purpose="a table of the means")
         import pandas
 
         form = self.to_json()["rankers"]
@@ -83,7 +99,10 @@ class Evaluation:
         return pandas.DataFrame.from_dict(rows, orient="index", columns=list(map(str, self.measures)))
 
     def to_json(self) -> dict[str, Any]:
-        """The machine-readable form."""
+        """The machine-readable form.
+
+        `data.queries` counts the queries of the split; `measured` of them were ranked, the others are `excluded`.
+        """
         slices = sorted({query.slice for query in self.queries if query.slice})
         rankers: dict[str, Any] = {}
         for name in self.rankings:
@@ -100,9 +119,10 @@ class Evaluation:
             "data": {
                 "name": self.data.name,
                 "fingerprint": self.data.fingerprint,
-                "queries": len(self.queries),
+                "queries": len(self.queries) + sum(self.excluded.values()),
                 "tools": len(self.data.tools),
             },
+            "measured": len(self.queries),
             "split": self.split,
             "depth": self.depth,
             "excluded": dict(self.excluded),
@@ -126,15 +146,16 @@ def evaluate(
 ) -> Evaluation:
     """Rank every measured query with every ranker.
 
-    Queries that expect no answer, are empty or have no relevant label are left out and counted.
+    Queries that expect no answer, are empty or have no relevant label are left out and counted. A query for which a
+    ranker gives nothing counts as a miss. Ties are settled here: see `rankers.order`.
 
     Args:
         data: The data set.
-        rankers: Names must differ. One that fails is left out with a warning.
+        rankers: Names must differ. One that fails, or whose results can't be judged, is left out with a warning.
         measures: What to measure; a cutoff above `depth` is refused.
         split: `dev`, `test` or `all`; None takes dev, or all where there is no dev.
         depth: Results asked for, above 0.
-        progress: Show a bar on stderr; None shows it on a terminal.
+        progress: Show a bar on stderr where tqdm is installed; None shows it on a terminal.
 
     Raises:
         UsageError: A setting is not valid, or every ranker failed.
@@ -155,17 +176,18 @@ def evaluate(
     rankings: dict[str, list[list[str]]] = {}
     latency: dict[str, dict[str, float | None]] = {}
     warnings: list[str] = []
-    for ranker in _bar(rankers, progress):
-        try:
-            ranker.index(tools)
-            answers = ranker.rank([query.text for query in queries], depth)
-            if len(answers) != len(queries):
-                raise UsageError(f"gave {len(answers)} rankings for {len(queries)} queries")
-            latency[ranker.name] = _latency(ranker, queries, depth)
-        except Exception as error:  # a ranker of someone else may fail in any way; the others go on
-            warnings.append(f"ranker {ranker.name!r} failed: {type(error).__name__}: {error}")
-            continue
-        rankings[ranker.name] = [list(dict.fromkeys(name for name, _ in answer))[:depth] for answer in answers]
+    known = frozenset(tool.name for tool in tools)
+    with _bar(len(rankers) * len(queries), progress) as advance:
+        for ranker in rankers:
+            try:
+                ranker.index(tools)
+                names_of_ranker = list(_ranked(ranker, queries, depth, known, advance))
+                latency[ranker.name] = _latency(ranker, queries, depth)
+            except Exception as error:  # a ranker of someone else may fail in any way; the others go on
+                kind = "" if isinstance(error, UsageError) else f"{type(error).__name__}: "
+                warnings.append(f"ranker {ranker.name!r} failed: {kind}{error}")
+                continue
+            rankings[ranker.name] = names_of_ranker
     if warnings and not rankings:
         raise UsageError("\n".join(warnings))
     for part in sorted({query.slice for query in queries if query.slice}):
@@ -213,10 +235,28 @@ def _latency(ranker: Ranker, queries: Sequence[Query], depth: int) -> dict[str, 
     return {"p50": float(np.percentile(times, 50)), "p95": float(np.percentile(times, 95))}
 
 
-def _bar(rankers: Sequence[Ranker], progress: bool | None) -> Sequence[Ranker]:
-    if not (sys.stderr.isatty() if progress is None else progress):
-        return rankers
+def _ranked(
+    ranker: Ranker, queries: Sequence[Query], depth: int, known: Collection[str], advance: Callable[[int], object]
+) -> Iterator[list[str]]:
+    keeps_order = bool(getattr(ranker, "keeps_order", False))
+    for start in range(0, len(queries), _BATCH):
+        batch = queries[start : start + _BATCH]
+        answers = ranker.rank([query.text for query in batch], depth)
+        if len(answers) != len(batch):
+            raise UsageError(f"gave {len(answers)} rankings for {len(batch)} queries")
+        for query, answer in zip(batch, answers, strict=True):
+            yield settled(answer, depth, known=known, query_id=query.query_id, keeps_order=keeps_order)
+        advance(len(batch))
+
+
+@contextmanager
+def _bar(total: int, progress: bool | None) -> Iterator[Callable[[int], object]]:
+    """What to call after each batch, with its size."""
+    shown = sys.stderr.isatty() if progress is None else progress
+    if not shown or find_spec("tqdm") is None:
+        yield lambda _: None
+        return
     from tqdm import tqdm
 
-    bar: Sequence[Ranker] = tqdm(rankers, file=sys.stderr, unit="ranker")
-    return bar
+    with tqdm(total=total, file=sys.stderr, unit="query") as bar:
+        yield bar.update

@@ -11,7 +11,12 @@ from toolsearch_eval.cli.output import neutralise, print_json, say, tell
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the verb and its arguments."""
-    parser = subparsers.add_parser("dataset", help="check or count a labelled data set")
+    parser = subparsers.add_parser(
+        "dataset",
+        help="check or count a labelled data set",
+        description="Check or count a labelled data set. Exit code 1: the check found errors.",
+        allow_abbrev=False,
+    )
     parser.add_argument("action", choices=("check", "stats"))
     parser.add_argument("--data", default="builtin", metavar="NAME|DIR", help="the data set (default: builtin)")
     parser.add_argument("--json", action="store_true", help="print one JSON object")

@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import argparse
 
-from toolsearch.errors import ToolSearchError, UsageError
-from toolsearch_eval.cli.output import print_json, say, tell, tell_warnings, text_table
+from toolsearch.errors import ConfigError, UnknownNameError, UsageError
+from toolsearch_eval.cli.output import neutralise, print_json, say, tell_warnings, text_table
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the verb and its arguments."""
-    parser = subparsers.add_parser("eval", help="judge rankers on a labelled data set")
+    parser = subparsers.add_parser(
+        "eval",
+        help="judge rankers on a labelled data set",
+        description="Judge rankers on a labelled data set. Exit code 1: one of several rankers failed.",
+        allow_abbrev=False,
+    )
     parser.add_argument("--data", default="builtin", metavar="NAME|DIR", help="the data set (default: builtin)")
     parser.add_argument(
         "--ranker",
         action="append",
         metavar="NAME|FILE.toml|module:factory",
-        help="may be repeated (default: reference, default and bm25f)",
+        help="may be repeated (default: reference, default and bm25f); also default:keyword, default:tfidf and, "
+        "with the extra peers, bm25s, sklearn-words, sklearn-characters",
     )
     parser.add_argument("--measure", action="append", metavar="M", help="such as nDCG@10; may be repeated")
     parser.add_argument("--split", choices=("dev", "test", "all"), help="default: dev, or all where there is no dev")
@@ -26,7 +32,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 
 def run(args: argparse.Namespace) -> int:
-    """Judge and print; 0 when every ranker worked, 1 when one failed."""
+    """Judge and print; 0 when every ranker worked, 1 when one of several failed or can't be had."""
     from toolsearch_eval.data import load_data
     from toolsearch_eval.evaluate import evaluate
     from toolsearch_eval.measures import DEFAULT_MEASURES, parse_measure
@@ -35,23 +41,26 @@ def run(args: argparse.Namespace) -> int:
     specs = args.ranker or ["reference", "default", "bm25f"]
     measures = tuple(map(parse_measure, args.measure)) if args.measure else DEFAULT_MEASURES
     rankers = []
+    missing: list[str] = []
     for spec in specs:
         try:
             rankers.append(resolve_ranker(spec))
-        except ToolSearchError as error:
-            if len(specs) == 1:
-                raise
-            tell(str(error))
+        except (UnknownNameError, ConfigError):
+            raise  # a slip of the pen: said at once, before the others take their time
+        except UsageError as error:
+            missing.append(str(error))
     if not rankers:
-        raise UsageError("no ranker could be loaded.")
+        raise UsageError("\n".join(missing))
     result = evaluate(load_data(args.data), rankers, measures=measures, split=args.split, depth=args.depth)
     form = result.to_json()
-    tell_warnings(result.warnings)
+    form["warnings"] = [*missing, *form["warnings"]]
+    tell_warnings(form["warnings"])
     if args.json:
         print_json(form)
     else:
         left_out = ", ".join(f"{count} {reason}" for reason, count in form["excluded"].items())
-        say(f"{form['data']['name']}: {len(result.queries)} queries ({result.split}), left out: {left_out}")
+        counts = f"{form['measured']} of {form['data']['queries']} queries (split {result.split})"
+        say(f"{neutralise(form['data']['name'])}: {counts}, left out: {left_out}")
         header = ["ranker", *map(str, measures), "p50 ms"]
         rows = [
             [name, *map(_cell, part["measures"].values()), _number(part["latency_ms"]["p50"])]

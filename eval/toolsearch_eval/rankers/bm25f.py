@@ -17,6 +17,7 @@ import snowballstemmer
 from numpy.typing import NDArray
 
 from toolsearch.catalog.tool import Tool
+from toolsearch_eval.rankers.order import SCORE_DIGITS, best_first
 
 FIELD_WEIGHTS: Final = (2.5, 1.5, 1.0, 0.5, 0.5)
 """Weights of name, server, description, parameter names, parameter descriptions."""
@@ -114,17 +115,12 @@ class PlainBM25F:
             if term in self._postings:
                 tools, values = self._postings[term]
                 scores[tools] += math.sqrt(min(count, 2)) * values
-        scores = np.round(scores, 9)
+        scores = np.round(scores, SCORE_DIGITS)
         found = np.flatnonzero(scores > 0)
         if len(found) > depth:
             bound = np.partition(scores[found], len(found) - depth)[len(found) - depth]
             found = found[scores[found] >= bound]
-        ordered = sorted(((self._names[number], float(scores[number])) for number in found), key=_best_first)
-        return ordered[:depth]
-
-
-def _best_first(result: tuple[str, float]) -> tuple[float, str]:
-    return -result[1], result[0]
+        return best_first(((self._names[number], float(scores[number])) for number in found), depth)
 
 
 def _fields(tool: Tool) -> tuple[list[str], ...]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import os
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
@@ -12,14 +14,21 @@ from toolsearch.catalog.tool import Tool
 from toolsearch.config import PROFILES, SearchConfig, load_profile
 from toolsearch.errors import UnknownNameError, UsageError
 from toolsearch_eval.rankers.bm25f import PlainBM25F
+from toolsearch_eval.rankers.peers import PEERS, make_peer
 
 _ARMS = ("keyword", "tfidf")
 SHIPPED = (*PROFILES, *(f"{profile}:{arm}" for profile in PROFILES for arm in _ARMS), "bm25f")
 """The rankers that need nothing installed."""
+KNOWN = (*SHIPPED, *PEERS)
+"""Every ranker with a name; those of `PEERS` need the extra `peers`."""
 
 
 class Ranker(Protocol):
-    """What can be judged."""
+    """What can be judged.
+
+    One whose order is not by score alone has a further attribute, `keeps_order`, that is true: its order is then left
+    as it is. Any other's results are put in order by score, then by name.
+    """
 
     name: str
 
@@ -27,11 +36,14 @@ class Ranker(Protocol):
         """Take the tools that may be found; called once before `rank`."""
 
     def rank(self, queries: Sequence[str], depth: int) -> list[list[tuple[str, float]]]:
-        """For each query at most `depth` names with scores, best first; ties already in order."""
+        """For each query at most `depth` names with scores, each name once, best first."""
 
 
 class ProfileRanker:
     """The system itself with one profile."""
+
+    # Tools that a query names stand before those with a higher score, and the reference settles ties its own way.
+    keeps_order = True
 
     def __init__(self, name: str, config: SearchConfig) -> None:
         """Take the ranker's name in reports and the profile."""
@@ -78,11 +90,13 @@ def resolve_ranker(spec: str) -> Ranker:
 
     Raises:
         UnknownNameError: There is no such ranker.
-        UsageError: The module can't be imported or has no such function.
+        UsageError: The module can't be imported or has no such function, or the ranker's library is not installed.
         ConfigError: The profile's file is not valid.
     """
     if spec == "bm25f":
         return PlainBM25F()
+    if spec in PEERS:
+        return make_peer(spec)
     if spec in PROFILES or spec.endswith(".toml"):
         return ProfileRanker(spec, load_profile(spec))
     head, colon, tail = spec.rpartition(":")
@@ -90,11 +104,14 @@ def resolve_ranker(spec: str) -> Ranker:
         other = {"keyword": "weight_tfidf", "tfidf": "weight_keyword"}[tail]
         return ProfileRanker(spec, load_profile(head).replace(**{other: 0.0}))
     if not colon or head in PROFILES:
-        raise UnknownNameError("ranker", spec, SHIPPED, "Also: a profile's file.toml, or module:factory.")
+        raise UnknownNameError("ranker", spec, KNOWN, "Also: a profile's file.toml, or module:factory.")
     return _from_module(spec, head, tail)
 
 
 def _from_module(spec: str, module: str, name: str) -> Ranker:
+    # An installed command doesn't look into the folder where it is started; one's own ranker usually lies there.
+    if os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())
     try:
         factory = getattr(importlib.import_module(module), name)
     except Exception as error:  # a user's module may fail in any way while it is imported
