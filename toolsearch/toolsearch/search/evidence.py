@@ -69,9 +69,9 @@ class Evidence:
         entry_pair: Pair of each entry.
         pair_query: The query of each pair.
         pair_tool: The tool number of each pair.
-        alternatives_order: Order that brings the entries of one (pair, slot) together, or None where every slot has
-            one alternative.
-        alternatives_start: First entry of each such group, in that order.
+        alternatives_order: The entries that compete with another one of their (pair, slot), those of one (pair, slot)
+            together (and some that turn out to be alone); None where every slot has one alternative.
+        alternatives_start: Where each such group starts in that order.
     """
 
     queries: int
@@ -162,7 +162,7 @@ def gather(index: Index, queries: Sequence[Query]) -> Evidence:
     ends: list[int] = []
     alternative_slot: list[int] = []
     alternative_kind: list[int] = []
-    several = False
+    further: list[bool] = []
     for number, query in enumerate(queries):
         for slot in query_slots(index, query):
             for term, kind in slot.alternatives:
@@ -175,7 +175,7 @@ def gather(index: Index, queries: Sequence[Query]) -> Evidence:
                 ends.append(open_posting + 1)
                 alternative_slot.append(len(slots))
                 alternative_kind.append(JOINED)
-            several = several or len(slot.alternatives) + len(slot.open_postings) > 1
+            further += [place > 0 for place in range(len(slot.alternatives) + len(slot.open_postings))]
             slots.append(slot)
             slot_query.append(number)
     first = np.array(starts, dtype=np.int64)
@@ -192,11 +192,19 @@ def gather(index: Index, queries: Sequence[Query]) -> Evidence:
         keys, entry_pair = np.unique(query_of_slot[entry_slot] * max(1, index.size) + tool, return_inverse=True)
         pair_query, pair_tool = np.divmod(keys, max(1, index.size))
     order = start = None
-    if several:
-        group = entry_pair * (len(slots) + 1) + entry_slot
-        order = np.argsort(group, kind="stable")
+    if any(further):
+        # Only where a further alternative stands can two entries compete, and those are few.
+        is_further = np.repeat(np.array(further), sizes)
+        several = np.zeros(len(slots), dtype=bool)
+        several[entry_slot[is_further]] = True
+        met_again = np.zeros(len(pair_tool), dtype=bool)
+        met_again[entry_pair[is_further]] = True
+        contested = np.flatnonzero(several[entry_slot] & met_again[entry_pair])
+        group = entry_pair[contested] * (len(slots) + 1) + entry_slot[contested]
+        by_group = np.argsort(group, kind="stable")
+        order = contested[by_group]
         changes = np.ones(len(order), dtype=bool)
-        np.not_equal(group[order][1:], group[order][:-1], out=changes[1:])
+        np.not_equal(group[by_group][1:], group[by_group][:-1], out=changes[1:])
         start = np.flatnonzero(changes)
     return Evidence(
         queries=len(queries),

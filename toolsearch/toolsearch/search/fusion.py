@@ -90,7 +90,7 @@ def _best_only(worth: Floats, evidence: Evidence) -> Floats:
     # Of equal alternatives the first counts: the running number of bests within the group has to be 1.
     running = np.cumsum(is_best)
     before = np.repeat(running[starts] - is_best[starts], sizes)
-    kept = np.zeros(len(order))
+    kept = worth.copy()
     kept[order] = np.where(is_best & (running - before == 1), sorted_worth, 0.0)
     return kept
 

@@ -122,7 +122,7 @@ class Index:
     postings_start: Integers = field(init=False)
     posting_document: Integers = field(init=False)
     term_start: Integers = field(init=False)
-    entry_field: Integers = field(init=False)
+    entry_field: NDArray[np.uint8] = field(init=False)
     average_lengths: Floats = field(init=False)
     numbers: dict[str, int] = field(init=False)
     compounds: dict[tuple[str, str], tuple[int, ...]] = field(init=False, default_factory=dict)
@@ -131,15 +131,18 @@ class Index:
 
     def __post_init__(self) -> None:
         """Derive postings and term ranges from the sorted keys."""
+        # Few and reused arrays: on a large catalog the time goes into touching fresh memory, not into arithmetic.
         pairs = self.keys >> FIELD_BITS
         first = np.ones(len(pairs), dtype=bool)
         np.not_equal(pairs[1:], pairs[:-1], out=first[1:])
         self.postings_start = np.flatnonzero(first)
-        posting_pairs = pairs[self.postings_start]
+        posting_pairs = pairs[first]
         self.posting_document = posting_pairs & _DOCUMENT_MASK
-        terms = np.arange(len(self.vocabulary.numbers) + 1, dtype=np.int64)
-        self.term_start = np.searchsorted(posting_pairs >> DOCUMENT_BITS, terms)
-        self.entry_field = self.keys & _FIELD_MASK
+        posting_pairs >>= DOCUMENT_BITS
+        counted = np.bincount(posting_pairs, minlength=len(self.vocabulary.numbers))
+        self.term_start = np.zeros(len(counted) + 1, dtype=np.int64)
+        np.cumsum(counted, out=self.term_start[1:])
+        self.entry_field = (self.keys & _FIELD_MASK).astype(np.uint8)
         self.average_lengths = _average_lengths(self.lengths)
         self.numbers = {tool.name: number for number, tool in enumerate(self.tools)}
 
@@ -240,19 +243,34 @@ def _refreshed(
     # The vocabulary is shared and grows under its lock; an index never looks past the terms that it knows.
     with previous.vocabulary._lock:
         keys, counts, changed_lengths = _read([tools[number] for number in changed], changed, previous.vocabulary)
-        documents = new_numbers[(previous.keys >> FIELD_BITS) & _DOCUMENT_MASK]
-        kept = documents >= 0
-        cleared = previous.keys[kept] & ~np.int64(_DOCUMENT_MASK << FIELD_BITS)
-        kept_keys = cleared | (documents[kept] << FIELD_BITS)
+        documents = previous.keys >> FIELD_BITS
+        documents &= _DOCUMENT_MASK
+        kept = (new_numbers >= 0)[documents]
+        kept_keys = previous.keys[kept]
+        moves = new_numbers - np.arange(len(new_numbers))
+        if (moves[new_numbers >= 0] != 0).any():
+            kept_keys += moves[documents[kept]] << FIELD_BITS
         # Kept tools keep their order, so the kept keys are still sorted and the new ones are merged in.
         places = np.searchsorted(kept_keys, keys)
-        all_keys = np.insert(kept_keys, places, keys)
-        all_counts = np.insert(previous.counts[kept], places, counts)
+        all_keys, all_counts = _merged(kept_keys, previous.counts[kept], places, keys, counts)
         lengths = np.zeros((len(tools), len(FIELDS)))
         old_kept = new_numbers >= 0
         lengths[new_numbers[old_kept]] = previous.lengths[old_kept]
         lengths[list(changed)] = changed_lengths
         return Index(fingerprint, tools, previous.vocabulary, all_keys, all_counts, lengths)
+
+
+def _merged(
+    keys: Integers, counts: Floats, places: Integers, new_keys: Integers, new_counts: Floats
+) -> tuple[Integers, Floats]:
+    """New entries put before the given places of the old ones; both arrays with one set of positions."""
+    positions = places + np.arange(len(new_keys))
+    old = np.ones(len(keys) + len(new_keys), dtype=bool)
+    old[positions] = False
+    all_keys, all_counts = np.empty(len(old), dtype=np.int64), np.empty(len(old))
+    all_keys[old], all_counts[old] = keys, counts
+    all_keys[positions], all_counts[positions] = new_keys, new_counts
+    return all_keys, all_counts
 
 
 def _read(tools: Sequence[Tool], numbers: Sequence[int], vocabulary: Vocabulary) -> tuple[Integers, Floats, Floats]:
