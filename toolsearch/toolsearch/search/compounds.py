@@ -10,6 +10,9 @@ from toolsearch.search.index import Index
 
 _KEPT = 1024
 """Compounds remembered for each index."""
+_MOST_READ = 256
+"""Texts read for one compound. Where more tools than this have both halves, having both is taken as enough: the halves
+belong together in that catalog, and no query may cost the reading of all of it."""
 
 
 def open_postings(index: Index, first: str, second: str) -> tuple[int, ...]:
@@ -43,6 +46,8 @@ def _found(index: Index, halves: tuple[str, str]) -> tuple[int, ...]:
     ranges.sort(key=len)
     rarer, other = ranges
     both = rarer[np.isin(index.posting_document[rarer], index.posting_document[other])]
+    if len(both) > _MOST_READ:
+        return tuple(int(posting) for posting in both)
     return tuple(int(posting) for posting in both if _side_by_side(index, int(index.posting_document[posting]), halves))
 
 

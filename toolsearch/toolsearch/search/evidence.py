@@ -23,8 +23,8 @@ from toolsearch.search.query import Query
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-WORD, CHARACTER, STOP, SPLIT = range(4)
-"""Kinds of slot: a word or pair, a single character of an unspaced script, a stop word, a half of a closed compound."""
+WORD, CHARACTER, STOP = range(3)
+"""Kinds of slot: a word or pair, a single character of an unspaced script, a stop word."""
 EXACT, JOINED = range(2)
 """Kinds of alternative: the term itself, a closed form."""
 _SHORTEST_HALF = 3
@@ -107,7 +107,9 @@ def query_slots(index: Index, query: Query) -> list[Slot]:
         for character in word.characters:
             _add(found, index, character, character, CHARACTER, [])
     slots = list(found.values())
-    return [half for slot in slots for half in _halves(index, slot)]
+    for slot in slots:
+        slot.open_postings = _written_open(index, slot)
+    return slots
 
 
 def _joinable(word: Word) -> bool:
@@ -127,15 +129,14 @@ def _add(
     slot.alternatives += [(number, JOINED) for number in joined if number not in known]
 
 
-def _halves(index: Index, slot: Slot) -> list[Slot]:
-    """A closed compound (`webpage`) met by tools that write it open (`web page`).
+def _written_open(index: Index, slot: Slot) -> tuple[int, ...]:
+    """Postings of the tools that write the slot's word (`webpage`) as its two halves, side by side (`web page`).
 
-    Where no tool has the closed form it becomes two slots, its halves; where some have it, those that have both halves
-    side by side are added to the slot.
+    Halves that merely both occur don't count: most long words fall into two others by accident.
     """
     word = slot.surface
     if slot.kind != WORD or not word.isascii() or not word.isalpha() or len(word) > _LONGEST_COMPOUND:
-        return [slot]
+        return ()
     best: tuple[int, int] | None = None
     for cut in range(_SHORTEST_HALF, len(word) - _SHORTEST_HALF + 1):
         balance = min(cut, len(word) - cut)
@@ -144,14 +145,7 @@ def _halves(index: Index, slot: Slot) -> list[Slot]:
         # The second half is stemmed only where there is a first one: most words have none.
         if index.term_number(stem(word[:cut])) >= 0 and index.term_number(stem(word[cut:])) >= 0:
             best = (balance, cut)
-    if best is None:
-        return [slot]
-    cut = best[1]
-    halves = stem(word[:cut]), stem(word[cut:])
-    if not slot.alternatives:
-        return [Slot(half, SPLIT, slot.count, [(index.term_number(half), EXACT)]) for half in halves]
-    slot.open_postings = open_postings(index, word[:cut], word[cut:])
-    return [slot]
+    return open_postings(index, word[: best[1]], word[best[1] :]) if best else ()
 
 
 def gather(index: Index, queries: Sequence[Query]) -> Evidence:
@@ -228,4 +222,5 @@ def gather(index: Index, queries: Sequence[Query]) -> Evidence:
 def _frequency(index: Index, slot: Slot) -> int:
     """How common the slot's term is: the term itself, or where no tool has it, its most common other form."""
     exact = [index.frequency(number) for number, kind in slot.alternatives if kind == EXACT]
-    return max(exact or [index.frequency(number) for number, _ in slot.alternatives], default=0)
+    others = [index.frequency(number) for number, _ in slot.alternatives]
+    return max(exact or [*others, len(slot.open_postings)])

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from toolsearch.config import SearchConfig
 from toolsearch.search.arms import PostingValues, inverse_document_frequency
-from toolsearch.search.evidence import CHARACTER, EXACT, JOINED, SPLIT, STOP, Evidence
+from toolsearch.search.evidence import CHARACTER, EXACT, JOINED, STOP, Evidence
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -38,12 +38,8 @@ class Scores:
 
 def slot_shares(evidence: Evidence, config: SearchConfig) -> tuple[Floats, Floats]:
     """What each slot may give at most, by arm, weights included; over a query's slots both add up to 1 together."""
-    kinds = np.ones(4)
-    kinds[CHARACTER], kinds[STOP], kinds[SPLIT] = (
-        config.character_weight,
-        config.stop_word_weight,
-        config.joined_weight,
-    )
+    kinds = np.ones(3)
+    kinds[CHARACTER], kinds[STOP] = config.character_weight, config.stop_word_weight
     rarity = inverse_document_frequency(evidence.slot_frequency, evidence.size)
     base = evidence.slot_count * kinds[evidence.slot_kind]
     # Divided by the larger one first: the sum of two very large weights is no finite number.
