@@ -25,8 +25,8 @@ Floats = NDArray[np.float64]
 
 WORD, CHARACTER, STOP = range(3)
 """Kinds of slot: a word or pair, a single character of an unspaced script, a stop word."""
-EXACT, JOINED = range(2)
-"""Kinds of alternative: the term itself, a closed form."""
+EXACT, JOINED, OPEN = range(3)
+"""Kinds of alternative: the term itself, a closed form, the halves of a closed form side by side."""
 _SHORTEST_HALF = 3
 _LONGEST_COMPOUND = 40
 
@@ -168,7 +168,7 @@ def gather(index: Index, queries: Sequence[Query]) -> Evidence:
                 starts.append(open_posting)
                 ends.append(open_posting + 1)
                 alternative_slot.append(len(slots))
-                alternative_kind.append(JOINED)
+                alternative_kind.append(OPEN)
             further += [place > 0 for place in range(len(slot.alternatives) + len(slot.open_postings))]
             slots.append(slot)
             slot_query.append(number)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from toolsearch.config import SearchConfig
 from toolsearch.search.arms import PostingValues, inverse_document_frequency
-from toolsearch.search.evidence import CHARACTER, EXACT, JOINED, STOP, Evidence
+from toolsearch.search.evidence import CHARACTER, JOINED, OPEN, STOP, Evidence
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -67,8 +67,10 @@ def entry_shares(evidence: Evidence, config: SearchConfig, values: PostingValues
         values: Worth of the evidence's postings, in the order of `evidence.posting`.
     """
     keyword_slots, tfidf_slots = slot_shares(evidence, config)
-    alternatives = np.ones(2)
-    alternatives[EXACT], alternatives[JOINED] = 1.0, config.joined_weight
+    alternatives = np.ones(3)
+    alternatives[JOINED] = config.joined_weight
+    # Halves are less sure than a closed form: what their posting is worth includes places where they stand alone.
+    alternatives[OPEN] = config.joined_weight**2
     factor = alternatives[evidence.entry_kind]
     return (
         keyword_slots[evidence.entry_slot] * _best_only(values.keyword * factor, evidence),
