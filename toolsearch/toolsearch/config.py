@@ -66,7 +66,7 @@ class SearchConfig:
         stop_word_weight: Of a stop word of the query that is part of a tool's name, 0..1. `standard` only.
         character_weight: Of a single Han, kana, Hangul or Thai character beside its bigrams, 0..1. `standard` only.
         keyword_idf_power: How much rare words count more in the keyword arm, 0 (all alike) .. 1. `standard` only.
-        confidence_bound: `standard`: a best score below it is flagged `low_confidence`, 0..1. `reference`: a cosine
+        confidence_bound: `standard`: an answer less confident is flagged `low_confidence`, 0..1. `reference`: a cosine
             below it is not listed.
     """
 
@@ -81,7 +81,7 @@ class SearchConfig:
     length_normalisation: FieldValues
     length_cap: float = 50.0
     joined_weight: float = 0.5
-    stop_word_weight: float = 0.05
+    stop_word_weight: float = 0.02
     character_weight: float = 1.0
     keyword_idf_power: float = 1.0
     confidence_bound: float
@@ -174,10 +174,10 @@ REFERENCE = SearchConfig(
 
 DEFAULT = SearchConfig(
     name="default",
-    weight_keyword=0.2,
-    weight_tfidf=0.8,
+    weight_keyword=0.15,
+    weight_tfidf=0.85,
     field_weights=FieldValues(
-        name=2.5, server=1.5, hint=2.0, description=1.0, parameter_names=0.5, parameter_descriptions=0.5
+        name=2.5, server=2.0, hint=2.0, description=1.0, parameter_names=0.5, parameter_descriptions=0.5
     ),
     keyword_points=FieldValues(
         name=10.0, server=8.0, hint=8.0, description=6.0, parameter_names=4.0, parameter_descriptions=3.0

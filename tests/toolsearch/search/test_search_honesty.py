@@ -9,6 +9,7 @@ from toolsearch.catalog.tool import Tool
 from toolsearch.config import DEFAULT, SearchConfig
 from toolsearch.errors import UsageError
 from toolsearch.search.analysis.standard import STOP_WORDS, stem
+from toolsearch.search.fusion import confidence
 from toolsearch.search.searcher import Searcher
 
 Strategy = st.SearchStrategy
@@ -99,3 +100,17 @@ def test_quarantined_tools_are_never_results() -> None:
     """A tool whose name is not fit to be shown is not found."""
     registry = ToolRegistry([Tool(name="send\u202emessage", description="send"), Tool(name="send_it")])
     assert [result.name for result in Searcher(registry).search("send message").results] == ["send_it"]
+
+
+def test_confidence_is_the_share_covered_or_the_evidence_whichever_is_more() -> None:
+    """A covered query is sure by its score; a long one by what it found: 3 rare words' worth make 3 of 4."""
+    assert confidence(0.6, 1.0) == 0.6
+    assert confidence(0.1, 30.0) == pytest.approx(3 / 4)
+    assert confidence(0.0, 30.0) == 0.0
+
+
+def test_a_named_tool_is_sure() -> None:
+    """An answer that the query names has full confidence."""
+    response = Searcher([Tool(name="send_message"), Tool(name="read_file")]).search("send_message")
+    assert response.confidence == 1.0
+    assert not response.low_confidence

@@ -36,12 +36,38 @@ class Scores:
     total: Floats
 
 
-def slot_shares(evidence: Evidence, config: SearchConfig) -> tuple[Floats, Floats]:
-    """What each slot may give at most, by arm, weights included; over a query's slots both add up to 1 together."""
+def _base_and_rarity(evidence: Evidence, config: SearchConfig) -> tuple[Floats, Floats]:
     kinds = np.ones(3)
     kinds[CHARACTER], kinds[STOP] = config.character_weight, config.stop_word_weight
     rarity = inverse_document_frequency(evidence.slot_frequency, evidence.size)
-    base = evidence.slot_count * kinds[evidence.slot_kind]
+    return evidence.slot_count * kinds[evidence.slot_kind], rarity
+
+
+def information(evidence: Evidence, config: SearchConfig) -> Floats:
+    """How much each query asks for, counted in words that no tool has: the rarest words count 1, common ones less."""
+    base, rarity = _base_and_rarity(evidence, config)
+    rarest = float(inverse_document_frequency(np.zeros(1), evidence.size)[0])
+    asked: Floats = np.bincount(evidence.slot_query, weights=base * rarity, minlength=evidence.queries) / rarest
+    return asked
+
+
+def confidence(best_score: float, asked: float) -> float:
+    """How sure it is that the best tool answers the query, 0..1.
+
+    Either the tool covers the query (its score, the share of what is asked that it has), or what it has is much in
+    itself, as for a long request that mentions a tool's business beside many names and politenesses: of `e` rare words'
+    worth, `e / (e + 1)`. The larger one counts.
+
+    >>> confidence(0.6, 2.0), confidence(0.1, 20.0) == 2 / 3
+    (0.6, True)
+    """
+    found = best_score * asked
+    return max(best_score, found / (found + 1.0))
+
+
+def slot_shares(evidence: Evidence, config: SearchConfig) -> tuple[Floats, Floats]:
+    """What each slot may give at most, by arm, weights included; over a query's slots both add up to 1 together."""
+    base, rarity = _base_and_rarity(evidence, config)
     # Divided by the larger one first: the sum of two very large weights is no finite number.
     larger = max(config.weight_keyword, config.weight_tfidf)
     keyword, tfidf = config.weight_keyword / larger, config.weight_tfidf / larger

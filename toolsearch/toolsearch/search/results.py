@@ -59,6 +59,7 @@ class SearchResponse:
         truncated: More matched than are listed.
         clamped: `max_results` was outside what is accepted and was moved to the nearest bound.
         low_confidence: The catalog probably has no answer; the results are the best there are.
+        confidence: What the flag was decided by, 0..1; 1 where the query names a tool (`reference` works out none: 0).
         already_loaded: Core or pinned tools that the query names: loaded, so not search results.
         warnings: What else the caller should know.
     """
@@ -69,6 +70,7 @@ class SearchResponse:
     truncated: bool
     clamped: bool = False
     low_confidence: bool = False
+    confidence: float = 0.0
     already_loaded: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 

@@ -13,7 +13,7 @@ from toolsearch.errors import UnknownNameError, UsageError
 from toolsearch.search import explain as explaining
 from toolsearch.search.arms import PostingValues
 from toolsearch.search.evidence import Evidence, gather
-from toolsearch.search.fusion import matched, score
+from toolsearch.search.fusion import confidence, information, matched, score
 from toolsearch.search.guarantees import NameTable
 from toolsearch.search.index import STORE, Index, IndexStore, build
 from toolsearch.search.query import Query, read_query
@@ -152,6 +152,7 @@ class Searcher:
         evidence = gather(index, read)
         values = self._values(index, evidence)
         warnings = _server_warnings(snapshot, server)
+        asked = information(evidence, self.config)
         answers = []
         for number, ranked in enumerate(self._rank(compiled, read, evidence, values, limit, server)):
             parts = (
@@ -172,6 +173,7 @@ class Searcher:
                     zip(ranked.tools.tolist(), ranked.scores, ranked.keyword, parts, strict=True), start=1
                 )
             )
+            sure = 1.0 if ranked.reasons else confidence(ranked.best_score, float(asked[number]))
             loaded = compiled.loaded_names.whole(read[number]) | compiled.loaded_names.several(
                 read[number], compiled.names
             )
@@ -182,8 +184,8 @@ class Searcher:
                     total_matches=ranked.total,
                     truncated=ranked.total > len(results),
                     clamped=clamped,
-                    low_confidence=not results
-                    or (not ranked.reasons and ranked.best_score < self.config.confidence_bound),
+                    low_confidence=not results or (not ranked.reasons and sure < self.config.confidence_bound),
+                    confidence=sure,
                     already_loaded=tuple(compiled.loaded[position] for position in sorted(loaded)),
                     warnings=warnings,
                 )

@@ -49,6 +49,14 @@ _thread = threading.local()
 
 STOP_WORDS = frozenset(
     [
+        "being",
+        "else",
+        "here",
+        "must",
+        "need",
+        "very",
+        "want",
+        "through",
         "a",
         "an",
         "and",
