@@ -6,18 +6,20 @@ import hashlib
 import importlib
 import json
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from toolsearch.catalog.formats import load_catalog
+from toolsearch.catalog.formats import load_catalog, to_row
 from toolsearch.catalog.tool import Tool
 from toolsearch.errors import DataError, Problem, UnknownNameError
 
 NAMED_DATA = ("builtin", "tiny")
 """The data sets that ship."""
-_TEXTS = {"text", "slice", "language", "split", "group", "origin", "need", "expect"}
+_LABELS = ("slice", "language", "split", "group", "origin")
+_TEXTS = {"text", *_LABELS, "need", "expect"}
+_KNOWN = {"query_id", "must_not", *_TEXTS}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +37,7 @@ class Query:
         need: `all` when every relevant tool is needed, else `any`.
         expect: `none` when the catalog has no answer, else `answer`.
         must_not: Tools that must not come back.
+        extra: Fields of the file's row that are not known here; kept for writing.
         line: The 1-based line in the file.
     """
 
@@ -48,6 +51,32 @@ class Query:
     need: Literal["any", "all"] = "any"
     expect: Literal["answer", "none"] = "answer"
     must_not: tuple[str, ...] = ()
+    extra: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    line: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judgement:
+    """One label as a judge gave it: a line of `judgements.jsonl`.
+
+    Attributes:
+        query_id: The query.
+        tool: The tool.
+        grade: 2 does the job, 1 acceptable or a part, 0 or below not.
+        judge: Who, or "".
+        turn: The labelling pass (`pass` in the file); a later one settles what earlier ones said.
+        date: When, or "".
+        extra: Fields of the file's row that are not known here; kept for writing.
+        line: The 1-based line in the file.
+    """
+
+    query_id: str
+    tool: str
+    grade: int
+    judge: str = ""
+    turn: int = 1
+    date: str = ""
+    extra: Mapping[str, Any] = field(default_factory=dict, hash=False)
     line: int = field(default=0, compare=False)
 
 
@@ -61,7 +90,9 @@ class DataSet:
         tools: The catalog in file order.
         queries: In file order.
         judgements: Grade by query and tool.
-        fingerprint: SHA-256 (hexadecimal) over the bytes of catalog, queries and labels.
+        fingerprint: What `fingerprint_of` gives for these tools, queries and judgements.
+        labels: Every label as it was given; empty where there is only `qrels.tsv`.
+        about: What `dataset.toml` says.
     """
 
     name: str
@@ -70,6 +101,8 @@ class DataSet:
     queries: tuple[Query, ...]
     judgements: Mapping[str, Mapping[str, int]]
     fingerprint: str
+    labels: tuple[Judgement, ...] = ()
+    about: Mapping[str, Any] = field(default_factory=dict)
 
 
 def load_data(name_or_folder: str | Path) -> DataSet:
@@ -81,31 +114,79 @@ def load_data(name_or_folder: str | Path) -> DataSet:
     """
     folder = _folder(name_or_folder)
     problems: list[Problem] = []
-    name = _name(folder, problems)
+    about = _about(folder / "dataset.toml", problems)
     tools: tuple[Tool, ...] = ()
     try:
         tools = load_catalog(folder / "catalog.jsonl")
     except DataError as error:
         problems += error.problems
     queries = _queries(folder / "queries.jsonl", problems)
-    has_judgements = (folder / "judgements.jsonl").is_file()
-    labels = folder / ("judgements.jsonl" if has_judgements else "qrels.tsv")
-    judgements = _judgements(labels, problems) if has_judgements else _qrels(labels, problems)
+    labels: tuple[Judgement, ...] = ()
+    if (folder / "judgements.jsonl").is_file():
+        labels = _labels(folder / "judgements.jsonl", problems)
+        judgements = latest_grades(labels)
+    else:
+        judgements = read_qrels(folder / "qrels.tsv", problems)
     if problems:
         files = list(dict.fromkeys(problem.path for problem in problems))
         raise DataError(sorted(problems, key=lambda problem: (files.index(problem.path), problem.line)))
-    digest = hashlib.sha256()
-    for part in (folder / "catalog.jsonl", folder / "queries.jsonl", labels):
-        content = part.read_bytes()
-        digest.update(f"{part.name}:{len(content)}:".encode() + content)
     return DataSet(
-        name=name,
+        name=str(about.get("name") or folder.resolve().name),
         path=str(folder),
         tools=tools,
         queries=queries,
         judgements=judgements,
-        fingerprint=digest.hexdigest(),
+        fingerprint=fingerprint_of(tools, queries, judgements),
+        labels=labels,
+        about=about,
     )
+
+
+def fingerprint_of(tools: Sequence[Tool], queries: Sequence[Query], judgements: Mapping[str, Mapping[str, int]]) -> str:
+    """SHA-256 (hexadecimal) over what is measured: tools and queries in their order, and the grades.
+
+    How the files are written (line ends, order of keys, order of labels) changes nothing.
+    """
+    digest = hashlib.sha256()
+    for part in (map(to_row, tools), map(query_row, queries), ({key: judgements[key]} for key in sorted(judgements))):
+        for row in part:
+            digest.update(json.dumps(row, sort_keys=True).encode("ascii") + b"\n")
+        digest.update(b"\n")
+    return digest.hexdigest()
+
+
+def query_row(query: Query) -> dict[str, Any]:
+    """The row of `queries.jsonl`: only what differs from the defaults, in the order of the layout.
+
+    >>> query_row(Query(query_id="q1", text="mail", slice="exact", group="q1"))
+    {'query_id': 'q1', 'text': 'mail', 'slice': 'exact', 'split': 'test', 'group': 'q1'}
+    """
+    row: dict[str, Any] = {"query_id": query.query_id, "text": query.text}
+    row |= {key: value for key in _LABELS if (value := getattr(query, key))}
+    if query.need == "all":
+        row["need"] = query.need
+    if query.expect == "none":
+        row["expect"] = query.expect
+    if query.must_not:
+        row["must_not"] = list(query.must_not)
+    return row | dict(query.extra)
+
+
+def latest_grades(labels: Iterable[Judgement]) -> dict[str, dict[str, int]]:
+    """The grade of each query and tool: of the latest pass, and there of the last line.
+
+    >>> latest_grades([Judgement(query_id="q", tool="t", grade=2, turn=2), Judgement(query_id="q", tool="t", grade=0)])
+    {'q': {'t': 2}}
+    """
+    latest: dict[tuple[str, str], Judgement] = {}
+    for label in labels:
+        before = latest.get((label.query_id, label.tool))
+        if before is None or label.turn >= before.turn:
+            latest[label.query_id, label.tool] = label
+    grades: dict[str, dict[str, int]] = {}
+    for (query_id, tool), label in latest.items():
+        grades.setdefault(query_id, {})[tool] = label.grade
+    return grades
 
 
 def _folder(name_or_folder: str | Path) -> Path:
@@ -117,15 +198,14 @@ def _folder(name_or_folder: str | Path) -> Path:
     return folder
 
 
-def _name(folder: Path, problems: list[Problem]) -> str:
-    card = folder / "dataset.toml"
-    if not card.exists():
-        return folder.resolve().name
+def _about(path: Path, problems: list[Problem]) -> dict[str, Any]:
+    if not path.exists():
+        return {}
     try:
-        return str(tomllib.loads(card.read_text(encoding="utf-8")).get("name") or folder.resolve().name)
+        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        problems.append(Problem(str(card), 0, "", f"can't be read as TOML: {error}"))
-        return folder.name
+        problems.append(Problem(str(path), 0, "", f"can't be read as TOML: {error}"))
+        return {}
 
 
 def _lines(path: Path, problems: list[Problem]) -> list[tuple[int, str]]:
@@ -187,11 +267,13 @@ def _queries(path: Path, problems: list[Problem]) -> tuple[Query, ...]:
             fault("must_not", "must be a list of tool names")
         if len(problems) == before:
             values.setdefault("group", query_id)
-            queries[query_id] = Query(query_id=query_id, must_not=tuple(must_not), line=number, **values)
+            extra = {key: value for key, value in row.items() if key not in _KNOWN}
+            queries[query_id] = Query(query_id=query_id, must_not=tuple(must_not), extra=extra, line=number, **values)
     return tuple(queries.values())
 
 
-def _qrels(path: Path, problems: list[Problem]) -> dict[str, dict[str, int]]:
+def read_qrels(path: Path, problems: list[Problem]) -> dict[str, dict[str, int]]:
+    """Grades by query and tool from our own form or TREC's; faults are added to `problems`."""
     judgements: dict[str, dict[str, int]] = {}
     for place, (number, line) in enumerate(_lines(path, problems)):
         cells = line.rstrip("\r").split("\t")
@@ -217,17 +299,17 @@ def _is_whole(text: str) -> bool:
     return text.isascii() and text.removeprefix("-").isdigit() and len(text) < 10
 
 
-def _judgements(path: Path, problems: list[Problem]) -> dict[str, dict[str, int]]:
-    latest: dict[tuple[str, str], tuple[int, int]] = {}
+def _labels(path: Path, problems: list[Problem]) -> tuple[Judgement, ...]:
+    labels: list[Judgement] = []
     for number, row in _rows(path, problems):
-        query_id, tool, grade, turn = (row.get(key) for key in ("query_id", "tool", "grade", "pass"))
-        turn = 1 if turn is None else turn
-        if not (isinstance(query_id, str) and isinstance(tool, str) and type(grade) is int and type(turn) is int):
-            problems.append(Problem(str(path), number, "", "needs query_id and tool (texts), grade and pass (whole)"))
-            continue
-        if turn >= latest.get((query_id, tool), (turn, 0))[0]:
-            latest[query_id, tool] = (turn, grade)
-    judgements: dict[str, dict[str, int]] = {}
-    for (query_id, tool), (_, grade) in latest.items():
-        judgements.setdefault(query_id, {})[tool] = grade
-    return judgements
+        values = {key: row.pop(key, None) for key in ("query_id", "tool", "grade", "judge", "pass", "date")}
+        values = {key: value for key, value in values.items() if value is not None}
+        turn = values.pop("pass", 1)
+        texts = all(isinstance(values.get(key, ""), str) for key in ("query_id", "tool", "judge", "date"))
+        whole = type(values.get("grade")) is int and type(turn) is int
+        if texts and whole and "query_id" in values and "tool" in values:
+            labels.append(Judgement(**values, turn=turn, extra=row, line=number))
+        else:
+            message = "needs query_id and tool (texts) and grade (whole); judge and date are texts, pass is whole"
+            problems.append(Problem(str(path), number, "", message))
+    return tuple(labels)

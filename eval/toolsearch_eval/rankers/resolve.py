@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
 from toolsearch.catalog.registry import ToolRegistry
-from toolsearch.catalog.tool import Tool
+from toolsearch.catalog.tool import Tool, tool_id
 from toolsearch.config import PROFILES, SearchConfig, load_profile
 from toolsearch.errors import UnknownNameError, UsageError
 from toolsearch_eval.rankers.bm25f import PlainBM25F
@@ -54,12 +54,17 @@ class ProfileRanker:
         """Put the tools into a registry; the search's index is built at the first query."""
         from toolsearch.search.searcher import Searcher
 
+        # The registry gives a server's tool its full id where its own name is reserved; labels know the name given.
+        self._given = {tool_id(tool.server, tool.leaf): tool.name for tool in tools if tool.server}
+        self._given |= {tool.name: tool.name for tool in tools}
         self._searcher = Searcher(ToolRegistry(tools), self._config)
 
     def rank(self, queries: Sequence[str], depth: int) -> list[list[tuple[str, float]]]:
-        """The search's own order, unchanged."""
+        """The search's own order, unchanged, under the names that `index` was given."""
         answers = self._searcher.search_batch(queries, max_results=depth)
-        return [[(result.name, result.score) for result in answer.results] for answer in answers]
+        return [
+            [(self._given.get(result.name, result.name), result.score) for result in each.results] for each in answers
+        ]
 
 
 class FunctionRanker:

@@ -1,0 +1,147 @@
+"""Write a labelled data set: the whole folder or nothing, and nothing of it lost."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from toolsearch.catalog.formats import write_catalog
+from toolsearch.errors import UsageError
+from toolsearch_eval.data import DataSet, Judgement, latest_grades, query_row
+
+_FILES = ("dataset.toml", "catalog.jsonl", "queries.jsonl", "qrels.tsv", "judgements.jsonl")
+
+
+def write_data(data: DataSet, folder: str | Path) -> Path:
+    """Write a data set so that `load_data` gives an equal one back (but for its path and line numbers).
+
+    With labels, `judgements.jsonl` is written and `qrels.tsv` is derived from it. What else stands in the folder stays;
+    a new folder gets the card, the licence and the conversations of the one that the data came from.
+
+    Args:
+        data: The data set.
+        folder: A new folder, an empty one, or that of a data set, whose files are replaced.
+
+    Returns:
+        The folder.
+
+    Raises:
+        UsageError: The folder holds something else or can't be written; a value has no place in the files; or grades
+            and labels say different things.
+    """
+    _check(data)
+    target = Path(folder).resolve()
+    if target.exists() and not (target.is_dir() and _replaceable(target)):
+        raise UsageError(f"{folder} is there already and is no data set; name a new folder, or that of a data set.")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name[:40]}.") as beside:
+            fresh = Path(beside) / "new"
+            if target.exists():
+                shutil.copytree(target, fresh, ignore=shutil.ignore_patterns(*_FILES), symlinks=True)
+            else:
+                fresh.mkdir()
+                _copy_companions(data, fresh)
+            _write_files(data, fresh)
+            _swap(fresh, target, Path(beside) / "old")
+    except (OSError, UnicodeEncodeError) as error:
+        raise UsageError(f"{folder} can't be written: {error}.") from error
+    return target
+
+
+def _replaceable(folder: Path) -> bool:
+    return not any(folder.iterdir()) or (folder / "queries.jsonl").is_file()
+
+
+def _check(data: DataSet) -> None:
+    if data.labels and latest_grades(data.labels) != {key: dict(grades) for key, grades in data.judgements.items()}:
+        raise UsageError("the labels give other grades than the judgements; change the labels and derive the grades.")
+    for name in {*data.judgements, *(tool for grades in data.judgements.values() for tool in grades)}:
+        if not name or set(name) & set("\t\r\n"):
+            raise UsageError(f"{name!r} can't stand in qrels.tsv: query ids and names hold no tabs and line breaks.")
+
+
+def _copy_companions(data: DataSet, fresh: Path) -> None:
+    source = Path(data.path)
+    if not data.path or not source.is_dir():
+        return
+    card = data.about.get("card")
+    # The card may be a text as well as a file's name; only a name inside of the folder is followed.
+    names = {"LICENSE", *([card] if isinstance(card, str) and Path(card).name == card and len(card) < 100 else [])}
+    for path in [
+        *(source / name for name in sorted(names - set(_FILES))),
+        *sorted(source.glob("conversations/*.jsonl")),
+    ]:
+        if path.is_file():
+            copy = fresh / path.relative_to(source)
+            copy.parent.mkdir(exist_ok=True)
+            shutil.copyfile(path, copy)
+
+
+def _write_files(data: DataSet, folder: Path) -> None:
+    about = "".join(f"{_key(key)} = {_toml(value)}\n" for key, value in {**data.about, "name": data.name}.items())
+    (folder / "dataset.toml").write_bytes(about.encode())
+    write_catalog(data.tools, folder / "catalog.jsonl")
+    (folder / "queries.jsonl").write_bytes(_json_lines(map(query_row, data.queries)))
+    if data.labels:
+        (folder / "judgements.jsonl").write_bytes(_json_lines(map(_label_row, data.labels)))
+    lines = [f"{query}\t{tool}\t{grade}" for query, grades in data.judgements.items() for tool, grade in grades.items()]
+    (folder / "qrels.tsv").write_bytes("\n".join(["query_id\ttool\tgrade", *lines, ""]).encode())
+
+
+def _label_row(label: Judgement) -> dict[str, Any]:
+    row: dict[str, Any] = {"query_id": label.query_id, "tool": label.tool, "grade": label.grade}
+    if label.judge:
+        row["judge"] = label.judge
+    row["pass"] = label.turn
+    if label.date:
+        row["date"] = label.date
+    return row | dict(label.extra)
+
+
+def _json_lines(rows: Iterable[Mapping[str, Any]]) -> bytes:
+    lines: list[bytes] = []
+    for row in rows:
+        try:
+            lines.append(json.dumps(row, ensure_ascii=False).encode() + b"\n")
+        except UnicodeEncodeError:  # half of a surrogate pair: no UTF-8, but an escape holds it
+            lines.append(json.dumps(row).encode() + b"\n")
+    return b"".join(lines)
+
+
+def _key(key: str) -> str:
+    return key if key.isascii() and key.replace("_", "a").replace("-", "a").isalnum() else _toml(key)
+
+
+def _toml(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    if isinstance(value, int | float):
+        return repr(value)
+    if isinstance(value, datetime.date | datetime.time):
+        return value.isoformat()
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{_key(str(key))} = {_toml(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, Sequence):
+        return "[" + ", ".join(map(_toml, value)) + "]"
+    raise UsageError(f"dataset.toml can't hold {type(value).__name__}; accepted: texts, numbers, dates, lists, tables.")
+
+
+def _swap(fresh: Path, target: Path, old: Path) -> None:
+    """Put the fresh folder in the target's place; on a fault the old one is put back."""
+    if target.exists():
+        os.replace(target, old)
+    try:
+        os.replace(fresh, target)
+    except OSError:
+        if old.exists():
+            os.replace(old, target)
+        raise
