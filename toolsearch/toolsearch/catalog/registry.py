@@ -5,17 +5,17 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
 from toolsearch.catalog.core_tools import SYNTHETIC_TOOLS
+from toolsearch.catalog.held import Held
 from toolsearch.catalog.names import shown
 from toolsearch.catalog.snapshot import (
     DEFER_CHOICES,
     Settings,
     Snapshot,
-    content_digest,
     take_snapshot,
     with_team_notice,
 )
@@ -27,13 +27,6 @@ __all__ = ["Snapshot", "ToolRegistry"]
 
 _Key = tuple[str | None, str]
 _UNNAMED_SOURCE = "<tools>"
-
-
-@dataclass(frozen=True, slots=True)
-class _Entry:
-    tool: Tool
-    source: str
-    digest: str
 
 
 class ToolRegistry:
@@ -88,7 +81,7 @@ class ToolRegistry:
             defer=MappingProxyType(chosen),
         )
         self._lock = threading.RLock()
-        self._entries: dict[_Key, _Entry] = {}
+        self._entries: dict[_Key, Held] = {}
         self._snapshot: Snapshot | None = None
         self.add(tools, source=source)
 
@@ -184,10 +177,7 @@ class ToolRegistry:
         """The catalog as it is now; the same object until something changes."""
         with self._lock:
             if self._snapshot is None:
-                entries = list(self._entries.values())
-                self._snapshot = take_snapshot(
-                    [entry.tool for entry in entries], [entry.digest for entry in entries], self._settings
-                )
+                self._snapshot = take_snapshot(tuple(self._entries.values()), self._settings)
             return self._snapshot
 
     @property
@@ -218,7 +208,7 @@ class ToolRegistry:
             raise UsageError(f"tool {shown(name)} is there for several servers: {owners}. Name one with server=.")
         return matches[0]
 
-    def _read(self, tools: Tool | Iterable[Tool], source: str) -> list[_Entry]:
+    def _read(self, tools: Tool | Iterable[Tool], source: str) -> list[Held]:
         given = [tools] if isinstance(tools, Tool) else list(tools)
         return [_entry(tool, source, self._settings.teams) for tool in given]
 
@@ -227,7 +217,7 @@ def _key(tool: Tool) -> _Key:
     return (tool.server, tool.leaf)
 
 
-def _entry(tool: object, source: str, teams: bool) -> _Entry:
+def _entry(tool: object, source: str, teams: bool) -> Held:
     """Check a tool and take it over; its schema is copied, so a caller's later change reaches no snapshot."""
     if not isinstance(tool, Tool):
         raise UsageError(f"a {type(tool).__name__} is not a Tool; read files and rows with toolsearch.catalog.formats.")
@@ -237,14 +227,14 @@ def _entry(tool: object, source: str, teams: bool) -> _Entry:
     try:
         schema = None if tool.input_schema is None else _copied(tool.input_schema)
         held = replace(tool, input_schema=schema, meta=MappingProxyType(_copied(tool.meta)))
-        digest = content_digest(held)
+        entry = Held(with_team_notice(held, teams), source)
     except (TypeError, ValueError, RecursionError) as error:
         raise UsageError(f"tool {shown(tool.name)} can't be held: its schema is not plain JSON ({error}).") from None
     if held.server is None and held.name in SYNTHETIC_TOOLS and not _is_own_synthetic(held):
         raise UsageError(
             f"the name {held.name!r} is reserved for the tool search itself; give the tool another name or a server."
         )
-    return _Entry(with_team_notice(held, teams), source, digest)
+    return entry
 
 
 def _is_own_synthetic(tool: Tool) -> bool:
@@ -261,7 +251,7 @@ def _copied(value: Any) -> Any:
     return value
 
 
-def _refuse_duplicates(held: Mapping[_Key, _Entry], entries: list[_Entry]) -> None:
+def _refuse_duplicates(held: Mapping[_Key, Held], entries: list[Held]) -> None:
     seen = dict(held)
     problems = []
     for entry in entries:

@@ -7,16 +7,15 @@ tuples, and nothing else: not the names, not the warnings, not the fingerprint.
 from __future__ import annotations
 
 import hashlib
-import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from types import MappingProxyType
-from typing import Any
 
 from toolsearch.catalog.core_tools import CORE_TOOLS, SYNTHETIC_TOOLS, TEAM_TOOLS, is_deferred, teams_notice
-from toolsearch.catalog.names import name_fault, shown
+from toolsearch.catalog.held import Final, Held
+from toolsearch.catalog.names import shown
 from toolsearch.catalog.tool import Tool, tool_id
 from toolsearch.errors import near_names
 
@@ -73,62 +72,33 @@ class Settings:
     defer: Mapping[str, str]
 
 
-def content_digest(tool: Tool) -> str:
-    """A digest of everything about a tool that search or a request uses, apart from its final name.
-
-    Raises:
-        TypeError, ValueError, RecursionError: The schema is not JSON.
-    """
-    content = [
-        tool.name,
-        tool.leaf,
-        tool.server,
-        tool.description,
-        tool.search_hint,
-        tool.input_schema,
-        list(tool.aliases),
-        tool.always_load,
-        tool.read_only,
-    ]
-    text = json.dumps(content, sort_keys=True, allow_nan=False, separators=(",", ":"), default=_plain)
-    return hashlib.sha256(text.encode("ascii")).hexdigest()
-
-
-def _plain(value: object) -> dict[str, Any]:
-    if isinstance(value, Mapping):
-        return dict(value)
-    raise TypeError(f"{type(value).__name__} is not JSON")
-
-
-def take_snapshot(tools: Sequence[Tool], digests: Sequence[str], settings: Settings) -> Snapshot:
-    """Work out the view; `digests` holds the content digest of each tool."""
+def take_snapshot(held: Sequence[Held], settings: Settings) -> Snapshot:
+    """Work out the view of all that a registry holds."""
     warnings: list[str] = []
-    finals = _final_tools(tools, warnings)
-    quarantined = [tool for tool, fault in finals if fault]
-    usable = [(tool, digest) for (tool, fault), digest in zip(finals, digests, strict=True) if not fault]
+    finals = _finals(held, warnings)
+    quarantined = [final for final in finals if final.fault]
+    usable = [final for final in finals if not final.fault]
     warnings += sorted(
-        f"tool {shown(tool.name)} of {_owner(tool)} is quarantined: {fault}" for tool, fault in finals if fault
+        f"tool {shown(final.tool.name)} of {_owner(final.tool)} is quarantined: {final.fault}" for final in quarantined
     )
-    visible = _visible([tool for tool, _ in usable], settings, warnings)
-    chosen = [pair for pair, keep in zip(usable, visible, strict=True) if keep]
-    lookup = _lookup_table([tool for tool, _ in chosen], warnings)
+    visible = _visible([final.tool for final in usable], settings, warnings)
+    chosen = [final for final, keep in zip(usable, visible, strict=True) if keep]
+    tools = tuple(final.tool for final in chosen)
+    lookup = _lookup_table(tools, warnings)
     pins = _pinned(settings.pins, lookup, warnings)
-    known_servers = {tool.server for tool in tools if tool.server}
+    known_servers = {each.tool.server for each in held if each.tool.server}
     for server in sorted(set(settings.defer) - known_servers):
         warnings.append(
             f"defer is set for server {shown(server)}, which has no tools here.{_near(server, known_servers)}"
         )
-    flags = [_defers(tool, settings, pins) for tool, _ in chosen]
-    marks = sorted(
-        f"{digest}\n{json.dumps([tool.name, *tool.aliases])}\n{late}"
-        for (tool, digest), late in zip(chosen, flags, strict=True)
-    )
+    flags = [_defers(tool, settings, pins) for tool in tools]
+    marks = sorted(f"{final.mark}\n{late}" for final, late in zip(chosen, flags, strict=True))
     return Snapshot(
-        tools=tuple(tool for tool, _ in chosen),
-        deferred=tuple(tool for (tool, _), late in zip(chosen, flags, strict=True) if late),
-        loaded=tuple(tool for (tool, _), late in zip(chosen, flags, strict=True) if not late),
-        quarantined=tuple(quarantined),
-        hidden=tuple(tool for (tool, _), keep in zip(usable, visible, strict=True) if not keep),
+        tools=tools,
+        deferred=tuple(tool for tool, late in zip(tools, flags, strict=True) if late),
+        loaded=tuple(tool for tool, late in zip(tools, flags, strict=True) if not late),
+        quarantined=tuple(final.tool for final in quarantined),
+        hidden=tuple(final.tool for final, keep in zip(usable, visible, strict=True) if not keep),
         fingerprint=hashlib.sha256("\n".join(marks).encode("ascii")).hexdigest(),
         warnings=tuple(warnings),
         defer=settings.defer,
@@ -144,28 +114,28 @@ def with_team_notice(tool: Tool, teams: bool) -> Tool:
     return replace(tool, call=lambda *_arguments, **_named: notice, is_enabled=None, check_permissions=None)
 
 
-def _final_tools(tools: Sequence[Tool], warnings: list[str]) -> list[tuple[Tool, str | None]]:
-    """Each tool under its final name, with the fault that quarantines it or None."""
-    faults = [name_fault(tool.name) or _server_fault(tool) or name_fault(tool.leaf) for tool in tools]
+def _finals(held: Sequence[Held], warnings: list[str]) -> list[Final]:
+    """Each tool under its final name."""
     owners: dict[str, set[str | None]] = defaultdict(set)
-    for tool, fault in zip(tools, faults, strict=True):
-        if not fault:
-            owners[tool.name].add(tool.server)
+    for each in held:
+        if not each.fault:
+            owners[each.tool.name].add(each.tool.server)
     names = [
-        tool_id(tool.server, tool.leaf)
-        if not fault and tool.server and (len(owners[tool.name]) > 1 or tool.name in _RESERVED)
-        else tool.name
-        for tool, fault in zip(tools, faults, strict=True)
+        tool_id(each.tool.server, each.tool.leaf)
+        if not each.fault and each.tool.server and (len(owners[each.tool.name]) > 1 or each.tool.name in _RESERVED)
+        else each.tool.name
+        for each in held
     ]
     # Two servers such as `a` and `a__b` can still end in one id. All are kept: a number by the order of the
     # servers' names, which load order can't change.
-    counts = Counter(name for name, fault in zip(names, faults, strict=True) if not fault)
+    counts = Counter(name for name, each in zip(names, held, strict=True) if not each.fault)
     clashes: dict[str, list[int]] = defaultdict(list)
-    for number, (name, fault) in enumerate(zip(names, faults, strict=True)):
-        if not fault and counts[name] > 1:
-            clashes[name].append(number)
+    if len(counts) < len(names):
+        for number, (name, each) in enumerate(zip(names, held, strict=True)):
+            if not each.fault and counts[name] > 1:
+                clashes[name].append(number)
     for name in sorted(clashes):
-        ordered = sorted(clashes[name], key=lambda number: (tools[number].server or "", tools[number].name))
+        ordered = sorted(clashes[name], key=lambda number: (held[number].tool.server or "", held[number].tool.name))
         suffix = 2
         for number in ordered[1:]:
             while f"{name}_{suffix}" in counts:
@@ -173,26 +143,17 @@ def _final_tools(tools: Sequence[Tool], warnings: list[str]) -> list[tuple[Tool,
             names[number] = f"{name}_{suffix}"
             counts[names[number]] += 1
             warnings.append(
-                f"tool {shown(name)} of {_owner(tools[number])} is called {shown(names[number])}: the id is taken"
+                f"tool {shown(name)} of {_owner(held[number].tool)} is called {shown(names[number])}: the id is taken"
             )
-    result = []
-    for tool, name, fault in zip(tools, names, faults, strict=True):
-        final_fault = fault or (name_fault(name) if name != tool.name else None)
-        aliases = tuple(alias for alias in tool.aliases if not name_fault(alias))
-        if not final_fault and len(aliases) < len(tool.aliases):
+    finals = [each.final(name) for each, name in zip(held, names, strict=True)]
+    for each, final in zip(held, finals, strict=True):
+        if not final.fault and len(each.aliases) < len(each.tool.aliases):
             warnings.append(
-                f"tool {shown(name)} of {_owner(tool)}: an alias is left out: its name is not fit to be shown"
+                f"tool {shown(final.tool.name)} of {_owner(final.tool)}: an alias is left out: its name is not fit to "
+                "be shown"
             )
-        if not final_fault and (name != tool.name or len(aliases) < len(tool.aliases)):
-            tool = replace(tool, name=name, aliases=aliases)
-        result.append((tool, final_fault))
     warnings.sort()
-    return result
-
-
-def _server_fault(tool: Tool) -> str | None:
-    fault = name_fault(tool.server) if tool.server is not None else None
-    return f"its server's name {fault}" if fault else None
+    return finals
 
 
 def _owner(tool: Tool) -> str:

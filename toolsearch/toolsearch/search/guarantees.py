@@ -38,8 +38,15 @@ EXACT_TIER, SPLIT_EXACT_TIER, LEAF_TIER, NAMED_TIER, SERVER_TIER, SCORE_TIER = r
 class NameTable:
     """The names of some tools, by spelling and by what is left when only letters and digits count."""
 
-    def __init__(self, tools: Sequence[Tool]) -> None:
-        """Read the names, leaf names, aliases and servers; a tool's number is its place in `tools`."""
+    def __init__(self, tools: Sequence[Tool], previous: NameTable | None = None) -> None:
+        """Read the names, leaf names, aliases and servers; a tool's number is its place in `tools`.
+
+        Args:
+            tools: The tools.
+            previous: A table of much the same names, which need not be read again.
+        """
+        self._known = previous._keys if previous else {}
+        self._keys: dict[str, str] = {}
         self.spelled: dict[str, list[int]] = {}
         self.joined: dict[str, list[int]] = {}
         self.leaves: dict[str, list[int]] = {}
@@ -47,10 +54,21 @@ class NameTable:
         for number, tool in enumerate(tools):
             for name in dict.fromkeys((tool.name, *tool.aliases)):
                 self.spelled.setdefault(name, []).append(number)
-                _add(self.joined, name, number)
-            _add(self.leaves, tool.leaf, number)
+                self._add(self.joined, name, number)
+            self._add(self.leaves, tool.leaf, number)
             if tool.server:
-                _add(self.servers, tool.server, number)
+                self._add(self.servers, tool.server, number)
+        self._known = {}
+
+    def _add(self, table: dict[str, list[int]], name: str, number: int) -> None:
+        key = self._keys.get(name)
+        if key is None:
+            key = self._known.get(name)
+            self._keys[name] = key = joined_key(name) if key is None else key
+        if key:
+            numbers = table.setdefault(key, [])
+            if number not in numbers[-1:]:
+                numbers.append(number)
 
     def whole(self, query: Query) -> dict[int, Named]:
         """Tools of which the whole query is the name, an alias or the leaf name."""
@@ -101,14 +119,6 @@ class NameTable:
     def _by_name(self, piece: str) -> list[int]:
         key = joined_key(piece)
         return sorted({*self.joined.get(key, ()), *self.leaves.get(key, ()), *self.spelled.get(piece, ())})
-
-
-def _add(table: dict[str, list[int]], name: str, number: int) -> None:
-    key = joined_key(name)
-    if key:
-        numbers = table.setdefault(key, [])
-        if number not in numbers[-1:]:
-            numbers.append(number)
 
 
 def required_tools(index: Index, query: Query) -> NDArray[np.bool_] | None:

@@ -11,6 +11,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +35,7 @@ _FAR_ABOVE = 4.0
 _NAME_FIELDS = 2
 """Name and server: the fields that keep stop words and closed forms of neighbouring words."""
 _HINT_FIELD = FIELDS.index("hint")
+_NAME = attrgetter("name")
 
 
 class Vocabulary:
@@ -144,7 +146,7 @@ class Index:
         np.cumsum(counted, out=self.term_start[1:])
         self.entry_field = (self.keys & _FIELD_MASK).astype(np.uint8)
         self.average_lengths = _average_lengths(self.lengths)
-        self.numbers = {tool.name: number for number, tool in enumerate(self.tools)}
+        self.numbers = dict(zip(map(_NAME, self.tools), range(len(self.tools)), strict=True))
 
     @property
     def size(self) -> int:
@@ -221,13 +223,20 @@ def build(tools: Iterable[Tool], fingerprint: str, *, previous: Index | None = N
     Returns:
         The index. It is equal, array by array up to the numbering of terms, whether built or refreshed.
     """
-    ordered = tuple(sorted(tools, key=lambda tool: tool.name))
+    ordered = tuple(sorted(tools, key=_NAME))
     if previous is None or not previous.tools:
         vocabulary = Vocabulary()
         keys, counts, lengths = _read(ordered, range(len(ordered)), vocabulary)
         return Index(fingerprint, ordered, vocabulary, keys, counts, lengths)
-    new_numbers = np.full(previous.size, -1, dtype=np.int64)
     changed: list[int] = []
+    if len(ordered) == previous.size and list(map(_NAME, ordered)) == list(map(_NAME, previous.tools)):
+        new_numbers = np.arange(previous.size, dtype=np.int64)
+        for number, (tool, before) in enumerate(zip(ordered, previous.tools, strict=True)):
+            if tool is not before and tool != before:
+                changed.append(number)
+        new_numbers[changed] = -1
+        return _refreshed(previous, ordered, fingerprint, new_numbers, changed)
+    new_numbers = np.full(previous.size, -1, dtype=np.int64)
     for number, tool in enumerate(ordered):
         old = previous.numbers.get(tool.name)
         if old is not None and (previous.tools[old] is tool or previous.tools[old] == tool):

@@ -235,7 +235,8 @@ class Searcher:
             )
             # Sorted: catalogs that differ in their order alone have one fingerprint.
             loaded = sorted(snapshot.loaded, key=lambda tool: tool.name)
-            current = Compiled(index, NameTable(index.tools), NameTable(loaded), tuple(tool.name for tool in loaded))
+            names = NameTable(index.tools, current.names if current else None)
+            current = Compiled(index, names, NameTable(loaded), tuple(tool.name for tool in loaded))
             self._current = current
         return current
 
