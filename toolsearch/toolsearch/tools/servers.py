@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 ServerState = Literal["connected", "pending", "failed", "disconnected", "disabled"]
-"""`pending`: still connecting. `failed`: gave up. `disconnected`: was there and may come back. `disabled`: switched off."""
+"""`pending`: still connecting; `failed`: gave up; `disconnected`: was there, may be back; `disabled`: switched off."""
 
 SERVER_STATES: tuple[ServerState, ...] = ("connected", "pending", "failed", "disconnected", "disabled")
 """Every state, best first."""
