@@ -66,7 +66,7 @@ def test_scores_of_a_tuner_are_those_of_the_search(
     index = build(catalog_of(catalog), "1")
     evidence = gather(index, [read_query(query) for query in asked])
     for config in (DEFAULT, data.draw(configs)):
-        values = posting_values(index, config, evidence.posting)
+        values = posting_values(index, config, evidence.postings())
         totals = score(evidence, config, PostingValues(values.keyword, values.tfidf)).total
         scored = {
             (int(query), index.tools[int(tool)].name): float(total)

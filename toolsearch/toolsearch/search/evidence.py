@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,7 @@ from toolsearch.search.query import Query
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
+Array = TypeVar("Array", Integers, Floats)
 
 WORD, CHARACTER, STOP = range(3)
 """Kinds of slot: a word or pair, a single character of an unspaced script, a stop word."""
@@ -29,6 +31,8 @@ EXACT, JOINED, OPEN = range(3)
 """Kinds of alternative: the term itself, a closed form, the halves of a closed form side by side."""
 _SHORTEST_HALF = 3
 _LONGEST_COMPOUND = 40
+_KEPT_WORDS = 4096
+"""Words of queries whose halves an index remembers."""
 
 
 @dataclass(slots=True)
@@ -56,6 +60,9 @@ class Slot:
 class Evidence:
     """The postings that a batch of queries meets.
 
+    A run is the postings of one alternative, which stand one after another in the index; an entry is one posting of a
+    run. Entries are numbered through the runs in their order.
+
     A pair is one (query, tool) that share a term. For a single query the pair's number is the tool's number and
     `pair_tool` is every tool; for a batch only the pairs that occur are kept.
 
@@ -63,9 +70,10 @@ class Evidence:
         slots: All slots of all queries, in order.
         slot_query: The query of each slot.
         slot_frequency: In how many tools the slot's term stands (0: in none).
-        posting: Posting number of each entry.
-        entry_slot: Slot of each entry.
-        entry_kind: Kind of alternative of each entry.
+        runs: First posting of each run and the one after its last.
+        run_slot: Slot of each run.
+        run_kind: Kind of alternative of each run.
+        run_size: Entries of each run.
         entry_pair: Pair of each entry.
         pair_query: The query of each pair.
         pair_tool: The tool number of each pair.
@@ -81,14 +89,27 @@ class Evidence:
     slot_kind: Integers
     slot_count: Floats
     slot_frequency: Integers
-    posting: Integers
-    entry_slot: Integers
-    entry_kind: Integers
+    runs: tuple[tuple[int, int], ...]
+    run_slot: Integers
+    run_kind: Integers
+    run_size: Integers
     entry_pair: Integers
     pair_query: Integers
     pair_tool: Integers
     alternatives_order: Integers | None
     alternatives_start: Integers | None
+
+    def postings(self) -> Integers:
+        """Posting number of each entry."""
+        return _ranges(self.runs)
+
+    def entry_slots(self) -> Integers:
+        """Slot of each entry."""
+        return np.repeat(self.run_slot, self.run_size)
+
+    def of_entries(self, values: Array) -> Array:
+        """Of one value for each posting of the index, those of the entries."""
+        return _cut(values, self.runs)
 
 
 def query_slots(index: Index, query: Query) -> list[Slot]:
@@ -135,8 +156,18 @@ def _written_open(index: Index, slot: Slot) -> tuple[int, ...]:
     Halves that merely both occur don't count: most long words fall into two others by accident.
     """
     word = slot.surface
-    if slot.kind != WORD or not word.isascii() or not word.isalpha() or len(word) > _LONGEST_COMPOUND:
+    if slot.kind != WORD or not 2 * _SHORTEST_HALF <= len(word) <= _LONGEST_COMPOUND:
         return ()
+    known = index.halves.get(word)
+    if known is None:
+        if len(index.halves) >= _KEPT_WORDS:
+            index.halves.clear()
+        known = index.halves[word] = _halves(index, word) if word.isascii() and word.isalpha() else ("", "")
+    return open_postings(index, *known) if known[0] else ()
+
+
+def _halves(index: Index, word: str) -> tuple[str, str]:
+    """The two words of the catalog into which a word falls, as equal in length as can be; else two empty texts."""
     best: tuple[int, int] | None = None
     for cut in range(_SHORTEST_HALF, len(word) - _SHORTEST_HALF + 1):
         balance = min(cut, len(word) - cut)
@@ -145,61 +176,40 @@ def _written_open(index: Index, slot: Slot) -> tuple[int, ...]:
         # The second half is stemmed only where there is a first one: most words have none.
         if index.term_number(stem(word[:cut])) >= 0 and index.term_number(stem(word[cut:])) >= 0:
             best = (balance, cut)
-    return open_postings(index, word[: best[1]], word[best[1] :]) if best else ()
+    return (word[: best[1]], word[best[1] :]) if best else ("", "")
 
 
 def gather(index: Index, queries: Sequence[Query]) -> Evidence:
     """All postings that the queries meet, each query's in the order of its slots."""
     slots: list[Slot] = []
     slot_query: list[int] = []
-    starts: list[int] = []
-    ends: list[int] = []
-    alternative_slot: list[int] = []
-    alternative_kind: list[int] = []
-    further: list[bool] = []
+    runs: list[tuple[int, int]] = []
+    run_slot: list[int] = []
+    run_kind: list[int] = []
     for number, query in enumerate(queries):
         for slot in query_slots(index, query):
             for term, kind in slot.alternatives:
-                starts.append(int(index.term_start[term]))
-                ends.append(int(index.term_start[term + 1]))
-                alternative_slot.append(len(slots))
-                alternative_kind.append(kind)
-            for open_posting in slot.open_postings:
-                starts.append(open_posting)
-                ends.append(open_posting + 1)
-                alternative_slot.append(len(slots))
-                alternative_kind.append(OPEN)
-            further += [place > 0 for place in range(len(slot.alternatives) + len(slot.open_postings))]
+                runs.append((int(index.term_start[term]), int(index.term_start[term + 1])))
+                run_slot.append(len(slots))
+                run_kind.append(kind)
+            for posting in slot.open_postings:
+                runs.append((posting, posting + 1))
+                run_slot.append(len(slots))
+                run_kind.append(OPEN)
             slots.append(slot)
             slot_query.append(number)
-    first = np.array(starts, dtype=np.int64)
-    sizes = np.array(ends, dtype=np.int64) - first
-    offsets = np.cumsum(sizes) - sizes
-    posting = np.arange(int(sizes.sum()), dtype=np.int64) + np.repeat(first - offsets, sizes)
-    entry_slot = np.repeat(np.array(alternative_slot, dtype=np.int64), sizes)
+    sizes = np.array([end - start for start, end in runs], dtype=np.int64)
     query_of_slot = np.array(slot_query, dtype=np.int64)
-    tool = index.posting_document[posting]
+    slot_of_run = np.array(run_slot, dtype=np.int64)
+    tool = _cut(index.posting_document, runs)
     if len(queries) == 1:
         entry_pair, pair_tool = tool, np.arange(index.size, dtype=np.int64)
         pair_query = np.zeros(index.size, dtype=np.int64)
     else:
-        keys, entry_pair = np.unique(query_of_slot[entry_slot] * max(1, index.size) + tool, return_inverse=True)
+        query_of_entry = np.repeat(query_of_slot[slot_of_run], sizes)
+        keys, entry_pair = np.unique(query_of_entry * max(1, index.size) + tool, return_inverse=True)
         pair_query, pair_tool = np.divmod(keys, max(1, index.size))
-    order = start = None
-    if any(further):
-        # Only where a further alternative stands can two entries compete, and those are few.
-        is_further = np.repeat(np.array(further), sizes)
-        several = np.zeros(len(slots), dtype=bool)
-        several[entry_slot[is_further]] = True
-        met_again = np.zeros(len(pair_tool), dtype=bool)
-        met_again[entry_pair[is_further]] = True
-        contested = np.flatnonzero(several[entry_slot] & met_again[entry_pair])
-        group = entry_pair[contested] * (len(slots) + 1) + entry_slot[contested]
-        by_group = np.argsort(group, kind="stable")
-        order = contested[by_group]
-        changes = np.ones(len(order), dtype=bool)
-        np.not_equal(group[by_group][1:], group[by_group][:-1], out=changes[1:])
-        start = np.flatnonzero(changes)
+    order, start = _contested(run_slot, sizes, entry_pair, len(pair_tool))
     return Evidence(
         queries=len(queries),
         size=index.size,
@@ -208,15 +218,50 @@ def gather(index: Index, queries: Sequence[Query]) -> Evidence:
         slot_kind=np.array([slot.kind for slot in slots], dtype=np.int64),
         slot_count=np.array([math.sqrt(min(slot.count, 2)) for slot in slots]),
         slot_frequency=np.array([_frequency(index, slot) for slot in slots], dtype=np.int64),
-        posting=posting,
-        entry_slot=entry_slot,
-        entry_kind=np.repeat(np.array(alternative_kind, dtype=np.int64), sizes),
+        runs=tuple(runs),
+        run_slot=slot_of_run,
+        run_kind=np.array(run_kind, dtype=np.int64),
+        run_size=sizes,
         entry_pair=entry_pair,
         pair_query=pair_query,
         pair_tool=pair_tool,
         alternatives_order=order,
         alternatives_start=start,
     )
+
+
+def _contested(
+    run_slot: Sequence[int], sizes: Integers, entry_pair: Integers, pairs: int
+) -> tuple[Integers | None, Integers | None]:
+    """The entries that stand beside another alternative of their slot for the same pair, and where groups start."""
+    # Runs of one slot stand together. Only where a further one stands can two entries compete, and those are few.
+    further = [run for run in range(1, len(run_slot)) if run_slot[run] == run_slot[run - 1]]
+    if not further:
+        return None, None
+    several = {run_slot[run] for run in further}
+    ends = np.cumsum(sizes).tolist()
+    starts = [0, *ends]
+    met_again = np.zeros(pairs, dtype=bool)
+    met_again[_cut(entry_pair, [(starts[run], ends[run]) for run in further])] = True
+    wide = [run for run, slot in enumerate(run_slot) if slot in several]
+    entries = _ranges([(starts[run], ends[run]) for run in wide])
+    pair = entry_pair[entries]
+    again = np.flatnonzero(met_again[pair])
+    slot_of = np.repeat(np.array([run_slot[run] for run in wide], dtype=np.int64), sizes[wide])
+    group = pair[again] * (run_slot[-1] + 1) + slot_of[again]
+    by_group = np.argsort(group, kind="stable")
+    changes = np.ones(len(again), dtype=bool)
+    np.not_equal(group[by_group][1:], group[by_group][:-1], out=changes[1:])
+    return entries[again[by_group]], np.flatnonzero(changes)
+
+
+def _cut(values: Array, runs: Sequence[tuple[int, int]]) -> Array:
+    """The values of some ranges, one after another."""
+    return np.concatenate([values[start:end] for start, end in runs]) if runs else values[:0]
+
+
+def _ranges(runs: Sequence[tuple[int, int]]) -> Integers:
+    return np.concatenate([np.arange(start, end) for start, end in runs]) if runs else np.empty(0, dtype=np.int64)
 
 
 def _frequency(index: Index, slot: Slot) -> int:

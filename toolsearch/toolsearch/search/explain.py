@@ -37,14 +37,15 @@ def parts_of(
     """
     keyword, tfidf = entry_shares(evidence, config, values)
     entry_tool = evidence.pair_tool[evidence.entry_pair]
+    entry_slot, postings = evidence.entry_slots(), evidence.postings()
     of_query = evidence.pair_query[evidence.entry_pair] == query_number
     points = normalised_points(config)
     answers = []
     for tool, total in zip(tools, totals, strict=True):
         parts: list[Part] = []
         for entry in np.flatnonzero(of_query & (entry_tool == tool)).tolist():
-            term = evidence.slots[int(evidence.entry_slot[entry])].term
-            fields, shares = _field_shares(index, config, int(evidence.posting[entry]))
+            term = evidence.slots[int(entry_slot[entry])].term
+            fields, shares = _field_shares(index, config, int(postings[entry]))
             if keyword[entry] > 0:
                 strongest = max(fields, key=lambda field: (points[field], -field))
                 parts.append(Part(arm="keyword", field=FIELDS[strongest], term=term, value=float(keyword[entry])))

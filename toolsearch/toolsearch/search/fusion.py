@@ -17,6 +17,7 @@ from toolsearch.search.evidence import CHARACTER, JOINED, OPEN, STOP, Evidence
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
+_BLOCK = 16
 SCORE_DIGITS = 9
 """Scores are rounded to 1e-9 before they are compared, so that the last bits of a sum never decide a rank."""
 
@@ -90,41 +91,42 @@ def entry_shares(evidence: Evidence, config: SearchConfig, values: PostingValues
     Args:
         evidence: What the queries meet.
         config: The weights.
-        values: Worth of the evidence's postings, in the order of `evidence.posting`.
+        values: Worth of the evidence's postings, in the order of `evidence.postings()`.
     """
-    keyword_slots, tfidf_slots = slot_shares(evidence, config)
     alternatives = np.ones(3)
     alternatives[JOINED] = config.joined_weight
     # Halves are less sure than a closed form: what their posting is worth includes places where they stand alone.
     alternatives[OPEN] = config.joined_weight**2
-    factor = alternatives[evidence.entry_kind]
-    return (
-        keyword_slots[evidence.entry_slot] * _best_only(values.keyword * factor, evidence),
-        tfidf_slots[evidence.entry_slot] * _best_only(values.tfidf * factor, evidence),
+    factor = alternatives[evidence.run_kind]
+    keyword, tfidf = (
+        _best_only(np.repeat(shares[evidence.run_slot] * factor, evidence.run_size) * worth, evidence)
+        for shares, worth in zip(slot_shares(evidence, config), (values.keyword, values.tfidf), strict=True)
     )
+    return keyword, tfidf
 
 
-def _best_only(worth: Floats, evidence: Evidence) -> Floats:
+def _best_only(given: Floats, evidence: Evidence) -> Floats:
+    """Set what is not the best alternative to 0, in place."""
     order, starts = evidence.alternatives_order, evidence.alternatives_start
     if order is None or starts is None or not len(order):
-        return worth
-    sorted_worth = worth[order]
+        return given
+    competing = given[order]
     sizes = np.diff(np.append(starts, len(order)))
-    is_best = sorted_worth == np.repeat(np.maximum.reduceat(sorted_worth, starts), sizes)
+    is_best = competing == np.repeat(np.maximum.reduceat(competing, starts), sizes)
     # Of equal alternatives the first counts: the running number of bests within the group has to be 1.
     running = np.cumsum(is_best)
     before = np.repeat(running[starts] - is_best[starts], sizes)
-    kept = worth.copy()
-    kept[order] = np.where(is_best & (running - before == 1), sorted_worth, 0.0)
-    return kept
+    given[order] = np.where(is_best & (running - before == 1), competing, 0.0)
+    return given
 
 
 def score(evidence: Evidence, config: SearchConfig, values: PostingValues) -> Scores:
     """Scores of all pairs; the arguments as in `entry_shares`."""
     keyword, tfidf = entry_shares(evidence, config, values)
     pairs = len(evidence.pair_tool)
-    keyword_sums: Floats = np.bincount(evidence.entry_pair, weights=keyword, minlength=pairs).astype(np.float64)
-    tfidf_sums: Floats = np.bincount(evidence.entry_pair, weights=tfidf, minlength=pairs).astype(np.float64)
+    # Without any entry, bincount counts in whole numbers.
+    keyword_sums = np.bincount(evidence.entry_pair, weights=keyword, minlength=pairs).astype(np.float64, copy=False)
+    tfidf_sums = np.bincount(evidence.entry_pair, weights=tfidf, minlength=pairs).astype(np.float64, copy=False)
     return Scores(keyword_sums, tfidf_sums, np.round(keyword_sums + tfidf_sums, SCORE_DIGITS))
 
 
@@ -138,28 +140,30 @@ def matched(evidence: Evidence) -> NDArray[np.bool_]:
         return hit
     has_meaning = np.zeros(evidence.queries, dtype=bool)
     has_meaning[evidence.slot_query[meaning]] = True
-    counts = meaning[evidence.entry_slot] | ~has_meaning[evidence.slot_query[evidence.entry_slot]]
-    hit[evidence.entry_pair[counts]] = True
+    counts = meaning | ~has_meaning[evidence.slot_query]
+    hit[evidence.entry_pair[np.repeat(counts[evidence.run_slot], evidence.run_size)]] = True
     return hit
 
 
-def best(candidates: Integers, scores: Floats, limit: int) -> Integers:
+def best(scores: Floats, limit: int) -> Integers:
     """The ranking order: score descending, then tool number, which is the order of names.
 
     Args:
-        candidates: Tool numbers in ascending order.
-        scores: Their rounded scores.
+        scores: Rounded scores of the candidates, in the order of their tool numbers.
         limit: How many are wanted, at least 0.
 
     Returns:
-        Positions in `candidates`, best first.
+        Places in `scores`, best first.
     """
-    if limit <= 0 or not len(candidates):
+    if limit <= 0 or not len(scores):
         return np.empty(0, dtype=np.int64)
-    if len(candidates) > max(64, 4 * limit):
-        bound = np.partition(scores, len(scores) - limit)[len(scores) - limit]
+    blocks = len(scores) // _BLOCK
+    if blocks > limit:
+        # The best of each block: the one at the limit's place among them is no better than the one among all scores.
+        highest = scores[: blocks * _BLOCK].reshape(blocks, _BLOCK).max(axis=1)
+        bound = np.partition(highest, blocks - limit)[blocks - limit]
         inside = np.flatnonzero(scores >= bound)
     else:
-        inside = np.arange(len(candidates))
+        inside = np.arange(len(scores))
     order = inside[np.argsort(-scores[inside], kind="stable")]
     return order[:limit]

@@ -91,19 +91,15 @@ class NameTable:
             query: The query.
             others: Names of the catalog's other tools; a piece that is one of them is a catalog name too.
         """
-        pieces = list(dict.fromkeys(piece for piece in query.pieces if len(piece) <= LONGEST_NAME))
         if len(query.pieces) < 2:
             return {}
-        meant = [self._by_name(piece) for piece in pieces]
-        every = len(pieces) == len(set(query.pieces)) and all(
-            numbers or (others is not None and others._by_name(piece))
-            for piece, numbers in zip(pieces, meant, strict=True)
-        )
+        pieces = list(dict.fromkeys(query.pieces))
+        every = all(self._holds(piece) or (others is not None and others._holds(piece)) for piece in pieces)
         return {
             number: Named(NAMED_TIER, "named")
-            for piece, numbers in zip(pieces, meant, strict=True)
-            if every or written_as_identifier(piece)
-            for number in numbers
+            for piece in pieces
+            if every or (len(piece) <= LONGEST_NAME and written_as_identifier(piece))
+            for number in self._by_name(piece)
         }
 
     def server(self, query: Query) -> dict[int, Named]:
@@ -115,6 +111,12 @@ class NameTable:
     def find(self, query: Query, others: NameTable | None = None) -> dict[int, Named]:
         """All that the query names, each tool under its strongest reason; `others` as in `several`."""
         return {**self.server(query), **self.several(query, others), **self.whole(query)}
+
+    def _holds(self, piece: str) -> bool:
+        if len(piece) > LONGEST_NAME:
+            return False
+        key = joined_key(piece)
+        return key in self.joined or key in self.leaves or piece in self.spelled
 
     def _by_name(self, piece: str) -> list[int]:
         key = joined_key(piece)

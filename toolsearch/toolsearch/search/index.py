@@ -112,6 +112,7 @@ class Index:
         postings_start: First entry of each posting.
         posting_document: Tool number of each posting.
         term_start: First posting of each term; one longer than the terms known when the index was built.
+        halves: The two words into which a query's word falls, as far as looked up; two empty texts for none.
         compounds: What `toolsearch.search.compounds` has found so far.
     """
 
@@ -127,6 +128,7 @@ class Index:
     entry_field: NDArray[np.uint8] = field(init=False)
     average_lengths: Floats = field(init=False)
     numbers: dict[str, int] = field(init=False)
+    halves: dict[str, tuple[str, str]] = field(init=False, default_factory=dict)
     compounds: dict[tuple[str, str], tuple[int, ...]] = field(init=False, default_factory=dict)
     _values: dict[SearchConfig, PostingValues] = field(init=False, default_factory=dict)
     _stop_documents: dict[str, Integers] | None = field(init=False, default=None)

@@ -84,33 +84,31 @@ def rank_one(
             everything[missing] = True
             pair_tool, hit = np.arange(index.size, dtype=np.int64), everything
     found = np.flatnonzero(hit)
-    candidates, scores, keyword_shares = pair_tool[found], totals[found], keyword[found]
-    order = best(candidates, scores, limit + len(named))
+    scores = totals[found]
+    order = best(scores, limit + len(named))
     if named:
-        by_tier = [position for position in range(len(candidates)) if int(candidates[position]) in named]
-        by_tier.sort(key=lambda position: _named_order(named, candidates, scores, position))
+        numbers = pair_tool[found]
+        places = np.searchsorted(numbers, np.array(sorted(named), dtype=np.int64)).tolist()
+        by_tier = sorted(places, key=lambda place: _named_order(named, int(numbers[place]), float(scores[place])))
         taken = set(by_tier)
-        rest = [position for position in order.tolist() if position not in taken]
-        order = np.array((by_tier + rest)[:limit], dtype=np.int64)
+        rest = [place for place in order.tolist() if place not in taken]
+        order = np.array(by_tier + rest, dtype=np.int64)
     order = order[:limit]
+    listed = found[order]
     return Ranked(
-        tools=candidates[order],
+        tools=pair_tool[listed],
         scores=scores[order],
-        keyword=keyword_shares[order],
+        keyword=keyword[listed],
         reasons=named,
-        total=len(candidates),
+        total=len(found),
         best_score=float(scores.max()) if len(scores) else 0.0,
     )
 
 
-def _named_order(
-    named: dict[int, Named], candidates: Integers, scores: Floats, position: int
-) -> tuple[int, float, int]:
-    number = int(candidates[position])
+def _named_order(named: dict[int, Named], number: int, score: float) -> tuple[int, float, int]:
     tier = named[number].tier
     # The tools of a server stand in the order of their names, all others by score.
-    by_score = 0.0 if tier == SERVER_TIER else -float(scores[position])
-    return tier, by_score, number
+    return tier, 0.0 if tier == SERVER_TIER else -score, number
 
 
 def _spread(size: int, pair_tool: Integers, values: Floats) -> Floats:

@@ -223,7 +223,7 @@ class Searcher:
 
     def _values(self, index: Index, evidence: Evidence) -> PostingValues:
         values = index.values(self.config)
-        return PostingValues(values.keyword[evidence.posting], values.tfidf[evidence.posting])
+        return PostingValues(evidence.of_entries(values.keyword), evidence.of_entries(values.tfidf))
 
     def _compiled(self, snapshot: Snapshot) -> Compiled:
         current = self._current
