@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import hashlib
-import importlib
 import json
+import os
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+import toolsearch_datasets
 from toolsearch.catalog.formats import load_catalog, to_row
+from toolsearch.catalog.json_source import MAX_DEPTH, too_deep
 from toolsearch.catalog.tool import Tool
 from toolsearch.errors import DataError, Problem, UnknownNameError
+from toolsearch_eval.data_files import MAX_GRADE, id_fault, kind_of, read_qrels, read_rows, read_text
 
-NAMED_DATA = ("builtin", "tiny")
-"""The data sets that ship."""
 _LABELS = ("slice", "language", "split", "group", "origin")
 _TEXTS = {"text", *_LABELS, "need", "expect"}
 _KNOWN = {"query_id", "must_not", *_TEXTS}
+_ACCEPTED = {"split": ("dev", "test"), "need": ("any", "all"), "expect": ("answer", "none")}
+_TOO_DEEP = f"nested too deeply; at most {MAX_DEPTH} levels are accepted"
+_LABEL_FIELDS = {"query_id", "tool", "grade", "judge", "pass", "date"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,8 +31,8 @@ class Query:
     """One labelled query.
 
     Attributes:
-        query_id: Unique in the data set.
-        text: What is asked.
+        query_id: Unique in the data set, of visible characters on one line.
+        text: What is asked; any characters but lone surrogates.
         slice: The kind of query it is.
         language: As the file says, or "".
         split: `dev` or `test`.
@@ -54,6 +58,11 @@ class Query:
     extra: Mapping[str, Any] = field(default_factory=dict, hash=False)
     line: int = field(default=0, compare=False)
 
+    def __post_init__(self) -> None:
+        """A query without a group is a group of its own."""
+        if not self.group:
+            object.__setattr__(self, "group", self.query_id)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
@@ -62,9 +71,9 @@ class Judgement:
     Attributes:
         query_id: The query.
         tool: The tool.
-        grade: 2 does the job, 1 acceptable or a part, 0 or below not.
+        grade: 2 (or more) does the job, 1 acceptable or a part, 0 or below not; -100 to 100.
         judge: Who, or "".
-        turn: The labelling pass (`pass` in the file); a later one settles what earlier ones said.
+        turn: The labelling pass (`pass` in the file), >= 1; a later one settles what earlier ones said.
         date: When, or "".
         extra: Fields of the file's row that are not known here; kept for writing.
         line: The 1-based line in the file.
@@ -92,7 +101,7 @@ class DataSet:
         judgements: Grade by query and tool.
         fingerprint: What `fingerprint_of` gives for these tools, queries and judgements.
         labels: Every label as it was given; empty where there is only `qrels.tsv`.
-        about: What `dataset.toml` says.
+        about: What `dataset.toml` says; holds at least the name.
     """
 
     name: str
@@ -122,8 +131,9 @@ def load_data(name_or_folder: str | Path) -> DataSet:
         problems += error.problems
     queries = _queries(folder / "queries.jsonl", problems)
     labels: tuple[Judgement, ...] = ()
-    if (folder / "judgements.jsonl").is_file():
-        labels = _labels(folder / "judgements.jsonl", problems)
+    given = folder / "judgements.jsonl"
+    if given.is_file() and given.stat().st_size:
+        labels = _labels(given, problems)
         judgements = latest_grades(labels)
     else:
         judgements = read_qrels(folder / "qrels.tsv", problems)
@@ -131,7 +141,7 @@ def load_data(name_or_folder: str | Path) -> DataSet:
         files = list(dict.fromkeys(problem.path for problem in problems))
         raise DataError(sorted(problems, key=lambda problem: (files.index(problem.path), problem.line)))
     return DataSet(
-        name=str(about.get("name") or folder.resolve().name),
+        name=about["name"],
         path=str(folder),
         tools=tools,
         queries=queries,
@@ -190,126 +200,96 @@ def latest_grades(labels: Iterable[Judgement]) -> dict[str, dict[str, int]]:
 
 
 def _folder(name_or_folder: str | Path) -> Path:
-    if name_or_folder in NAMED_DATA:
-        return Path(importlib.import_module("toolsearch_datasets").folder(str(name_or_folder)))
+    shipped = toolsearch_datasets.names()
+    if name_or_folder in shipped:
+        return toolsearch_datasets.folder(str(name_or_folder))
     folder = Path(name_or_folder)
-    if not folder.is_dir():
-        raise UnknownNameError("data set", str(name_or_folder), NAMED_DATA, "A path must be a data set's folder.")
+    if name_or_folder == "" or not os.path.isdir(folder):  # unlike the method it bears any text
+        raise UnknownNameError("data set", str(name_or_folder), shipped, "A path must be a data set's folder.")
     return folder
 
 
 def _about(path: Path, problems: list[Problem]) -> dict[str, Any]:
+    """What `dataset.toml` says; the name of the folder where it says no name."""
+    about: dict[str, Any] = {"name": path.parent.resolve().name}
     if not path.exists():
-        return {}
+        return about
+    text = read_text(path, problems)
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        problems.append(Problem(str(path), 0, "", f"can't be read as TOML: {error}"))
-        return {}
-
-
-def _lines(path: Path, problems: list[Problem]) -> list[tuple[int, str]]:
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        problems.append(Problem(str(path), 0, "", f"can't be read as UTF-8 text: {error}"))
-        return []
-    return [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
-
-
-def _rows(path: Path, problems: list[Problem]) -> list[tuple[int, dict[str, Any]]]:
-    rows: list[tuple[int, dict[str, Any]]] = []
-    for number, line in _lines(path, problems):
-        try:
-            row = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            problems.append(Problem(str(path), number, "", f"is not valid JSON: {error}"))
-            continue
-        if isinstance(row, dict):
-            rows.append((number, row))
-        else:
-            problems.append(Problem(str(path), number, "", "must be a JSON object"))
-    return rows
+        about |= tomllib.loads(text or "")
+    except tomllib.TOMLDecodeError as error:
+        problems.append(Problem(str(path), 0, "", f"is not valid TOML: {error}"))
+    except RecursionError:
+        problems.append(Problem(str(path), 0, "", _TOO_DEEP))
+    if too_deep(about):
+        problems.append(Problem(str(path), 0, "", _TOO_DEEP))
+    if not isinstance(about["name"], str) or not about["name"].strip():
+        problems.append(Problem(str(path), 0, "name", "must be a text that is not empty"))
+    return about
 
 
 def _queries(path: Path, problems: list[Problem]) -> tuple[Query, ...]:
     queries: dict[str, Query] = {}
-    for number, row in _rows(path, problems):
-        before = len(problems)
-
-        def fault(name: str, message: str, line: int = number) -> None:
-            problems.append(Problem(str(path), line, name, message))
-
+    lines: dict[str, int] = {}
+    for number, row in read_rows(path, problems):
+        faults = list(_query_faults(row))
         query_id = row.get("query_id")
-        if not isinstance(query_id, str) or not query_id:
-            fault("query_id", "must be a text that is not empty")
+        if isinstance(query_id, str) and lines.setdefault(query_id, number) != number:
+            faults.append(("query_id", f"{query_id!r} stands on line {lines[query_id]} already; ids must be unique"))
+        if faults:
+            problems += [Problem(str(path), number, name, message) for name, message in faults]
             continue
-        if query_id in queries:
-            fault(
-                "query_id",
-                f"{query_id!r} stands on line {queries[query_id].line} already; ids must be unique",
-            )
         values = {key: row[key] for key in _TEXTS if row.get(key) is not None}
-        for key, value in sorted(values.items()):
-            if not isinstance(value, str):
-                fault(key, f"must be a text, not {value!r}")
-        if not isinstance(row.get("text"), str):
-            fault("text", "must be a text")
-        for key, accepted in (
-            ("split", ("dev", "test")),
-            ("need", ("any", "all")),
-            ("expect", ("answer", "none")),
-        ):
-            if key in values and values[key] not in accepted:
-                fault(key, f"is {values[key]!r}; accepted: {', '.join(accepted)}")
-        must_not = row.get("must_not") or []
-        if not isinstance(must_not, list) or not all(isinstance(name, str) for name in must_not):
-            fault("must_not", "must be a list of tool names")
-        if len(problems) == before:
-            values.setdefault("group", query_id)
-            extra = {key: value for key, value in row.items() if key not in _KNOWN}
-            queries[query_id] = Query(query_id=query_id, must_not=tuple(must_not), extra=extra, line=number, **values)
+        must_not = tuple(row.get("must_not") or ())
+        extra = {key: value for key, value in row.items() if key not in _KNOWN}
+        query = Query(query_id=str(query_id), must_not=must_not, extra=extra, line=number, **values)
+        queries[query.query_id] = query
     return tuple(queries.values())
 
 
-def read_qrels(path: Path, problems: list[Problem]) -> dict[str, dict[str, int]]:
-    """Grades by query and tool from our own form or TREC's; faults are added to `problems`."""
-    judgements: dict[str, dict[str, int]] = {}
-    for place, (number, line) in enumerate(_lines(path, problems)):
-        cells = line.rstrip("\r").split("\t")
-        if place == 0 and cells == ["query_id", "tool", "grade"]:
-            continue
-        if len(cells) != 3:
-            cells = line.split()
-            if len(cells) == 4:
-                del cells[1]
-        if len(cells) != 3 or not _is_whole(cells[2]):
-            message = "must be query_id, tool and a whole grade between tabs, or a TREC line (query 0 tool grade)"
-            problems.append(Problem(str(path), number, "", message))
-            continue
-        query_id, tool, grade = cells
-        known = judgements.setdefault(query_id, {})
-        if known.get(tool, int(grade)) != int(grade):
-            problems.append(Problem(str(path), number, "grade", f"{tool!r} has the grade {known[tool]} above"))
-        known[tool] = int(grade)
-    return judgements
-
-
-def _is_whole(text: str) -> bool:
-    return text.isascii() and text.removeprefix("-").isdigit() and len(text) < 10
+def _query_faults(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    query_id = row.get("query_id")
+    if not isinstance(query_id, str):
+        yield "query_id", f"is {kind_of(query_id)}; every query needs an id, a text that is not empty"
+    elif (fault := id_fault(query_id)) is not None:
+        yield "query_id", f"{fault}; an id is a text of visible characters on one line"
+    if row.get("text") is None:
+        yield "text", "the query has no text; write what is asked"
+    for key in sorted(_TEXTS):
+        value = row.get(key)
+        if value is not None and not isinstance(value, str):
+            yield key, f"is {kind_of(value)}; it must be a text"
+        elif value is not None and value not in _ACCEPTED.get(key, (value,)):
+            yield key, f"is {value[:40]!r}; accepted: {', '.join(_ACCEPTED[key])}"
+    must_not = row.get("must_not")
+    if must_not is not None and not (isinstance(must_not, list) and all(isinstance(name, str) for name in must_not)):
+        yield "must_not", "must be a list of tool names"
 
 
 def _labels(path: Path, problems: list[Problem]) -> tuple[Judgement, ...]:
     labels: list[Judgement] = []
-    for number, row in _rows(path, problems):
-        values = {key: row.pop(key, None) for key in ("query_id", "tool", "grade", "judge", "pass", "date")}
-        values = {key: value for key, value in values.items() if value is not None}
-        turn = values.pop("pass", 1)
-        texts = all(isinstance(values.get(key, ""), str) for key in ("query_id", "tool", "judge", "date"))
-        whole = type(values.get("grade")) is int and type(turn) is int
-        if texts and whole and "query_id" in values and "tool" in values:
-            labels.append(Judgement(**values, turn=turn, extra=row, line=number))
-        else:
-            message = "needs query_id and tool (texts) and grade (whole); judge and date are texts, pass is whole"
-            problems.append(Problem(str(path), number, "", message))
+    for number, row in read_rows(path, problems):
+        faults = list(_label_faults(row))
+        if faults:
+            problems += [Problem(str(path), number, name, message) for name, message in faults]
+            continue
+        values = {key: row[key] for key in ("query_id", "tool", "grade", "judge", "date") if row.get(key) is not None}
+        turn = 1 if row.get("pass") is None else row["pass"]
+        extra = {key: value for key, value in row.items() if key not in _LABEL_FIELDS}
+        labels.append(Judgement(**values, turn=turn, extra=extra, line=number))
     return tuple(labels)
+
+
+def _label_faults(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for key in ("query_id", "tool"):
+        value = row.get(key)
+        if not isinstance(value, str) or not value.strip():
+            yield key, f"is {kind_of(value) if value != '' else 'empty'}; it must be a text that is not empty"
+    grade = row.get("grade")
+    if type(grade) is not int or abs(grade) > MAX_GRADE:
+        yield "grade", f"is {kind_of(grade)}; a grade is a whole number from -{MAX_GRADE} to {MAX_GRADE}"
+    for key in ("judge", "date"):
+        if row.get(key) is not None and not isinstance(row[key], str):
+            yield key, f"is {kind_of(row[key])}; it must be a text"
+    if row.get("pass") is not None and (type(row["pass"]) is not int or row["pass"] < 1):
+        yield "pass", f"is {kind_of(row['pass'])}; it must be a whole number of at least 1"

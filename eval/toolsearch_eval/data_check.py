@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from toolsearch.catalog.core_tools import is_deferred
+from toolsearch.catalog.names import name_fault
+from toolsearch.catalog.tool import Tool
 from toolsearch.errors import Problem
-from toolsearch_eval.data import DataSet, Judgement, Query, latest_grades, read_qrels
+from toolsearch_eval.data import DataSet, Judgement, Query, latest_grades
+from toolsearch_eval.data_files import read_qrels
 from toolsearch_eval.measures import relevant
+from toolsearch_eval.statistics import FEW_GROUPS
 
 _COPIED_WORDS = 6
 """Shorter runs of words stand in a description and in a query by chance."""
-_SMALL_SLICE = 10
+_CHARACTER = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]")
+_WORD = re.compile(rf"{_CHARACTER.pattern}|[^\W\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]+")
 
 
 def check_data(data: DataSet) -> tuple[list[Problem], list[Problem]]:
@@ -23,7 +29,7 @@ def check_data(data: DataSet) -> tuple[list[Problem], list[Problem]]:
     Errors: labels that can't hold (no such tool or query, always loaded, conflicting), groups and texts that stand in
     both splits, a `qrels.tsv` that does not follow from `judgements.jsonl`. Warnings: texts that come twice, leaks (a
     query and a description or search hint share six words or more as a whole, or a query equals a search hint),
-    judges who disagree, unknown fields, slices of fewer than ten queries.
+    judges who disagree, unknown fields, slices of fewer than ten groups.
     """
     errors: list[Problem] = []
     warnings: list[Problem] = []
@@ -35,9 +41,12 @@ def check_data(data: DataSet) -> tuple[list[Problem], list[Problem]]:
     for query in data.queries:
         for name in sorted(query.extra):
             warnings.append(Problem(path, query.line, name, "is no field of a query; it is kept and has no effect"))
-    for name, size in sorted(Counter(query.slice for query in data.queries).items()):
-        if size < _SMALL_SLICE:
-            warnings.append(Problem(path, 0, "slice", f"{name!r} has {size} queries: too few to tell"))
+    groups: dict[str, set[str]] = {}
+    for query in data.queries:
+        groups.setdefault(query.slice, set()).add(query.group)
+    for name, members in sorted(groups.items()):
+        if len(members) < FEW_GROUPS:
+            warnings.append(Problem(path, 0, "slice", f"{name!r} has {len(members)} groups: too few to tell"))
     return _in_file_order(errors), _in_file_order(warnings)
 
 
@@ -68,51 +77,84 @@ def _check_labels(data: DataSet, errors: list[Problem]) -> None:
                 error("tool", f"{name!r} of query {query.query_id!r} is not in the catalog")
             elif name in needed and not is_deferred(tools[name]):
                 error("tool", f"{name!r} of query {query.query_id!r} is always loaded, so it is never searched")
+            elif name in needed and (fault := name_fault(name)) is not None:
+                error("tool", f"{name!r} of query {query.query_id!r} is never shown, as its name {fault}; rename it")
         if needed & set(query.must_not):
             error("must_not", f"{sorted(needed & set(query.must_not))} are labelled as answers too")
     for name, count in sorted(Counter(tool.name for tool in data.tools).items()):
         if count > 1:
             message = f"{name!r} is the name of {count} tools; give each its full id, so that labels tell them apart"
             errors.append(Problem(str(Path(data.path) / "catalog.jsonl"), 0, "name", message))
-    known = {query.query_id for query in data.queries}
-    for query_id in sorted(set(data.judgements) - known):
-        errors.append(Problem(data.path, 0, "query_id", f"labels name the query {query_id!r}, which doesn't exist"))
+    unknown = dict.fromkeys(data.judgements)
+    for query in data.queries:
+        unknown.pop(query.query_id, None)
+    lines = {label.query_id: label.line for label in reversed(data.labels)}
+    path = str(Path(data.path) / ("judgements.jsonl" if data.labels else "qrels.tsv"))
+    for query_id in unknown:
+        message = f"{query_id!r} has labels and no row in queries.jsonl; add the query or remove the labels"
+        errors.append(Problem(path, lines.get(query_id, 0), "query_id", message))
 
 
 def _check_texts(data: DataSet, errors: list[Problem], warnings: list[Problem]) -> None:
     path = str(Path(data.path) / "queries.jsonl")
-    described = [
-        (tool.name, kind, f" {_plain(text)} ")
-        for tool in data.tools
-        for kind, text in (("description", tool.description or ""), ("search hint", tool.search_hint or ""))
-        if text
-    ]
-    first: dict[str, Query] = {}
+    copies = _Copies(data.tools)
+    first: dict[tuple[str, ...], Query] = {}
     for query in data.queries:
-        plain = _plain(query.text)
-        if not plain:
+        words = _words(query.text)
+        if not words:
             continue
-        other = first.setdefault(plain, query)
+        other = first.setdefault(words, query)
         if other is not query:
             again = f"same text as query {other.query_id!r} on line {other.line}"
             answers = [relevant(data.judgements.get(each.query_id, {})) for each in (other, query)]
             if other.split != query.split:
-                errors.append(Problem(path, query.line, "split", f"{again}, which is in {other.split}"))
+                errors.append(Problem(path, query.line, "split", f"{again}, which is in {other.split}; keep one"))
             if answers[0] != answers[1]:
                 errors.append(Problem(path, query.line, "text", f"{again}, but the labels are conflicting"))
-            warnings.append(Problem(path, query.line, "text", again))
-        for tool, kind, text in described:
-            if _is_leak(f" {plain} ", text, kind):
-                warnings.append(
-                    Problem(path, query.line, "text", f"is copied from the {kind} of {tool!r}, or it from this")
-                )
+            elif other.split == query.split:
+                warnings.append(Problem(path, query.line, "text", f"{again}; keep one, or give both one group"))
+        for tool, kind in copies.of(words):
+            message = f"is copied from the {kind} of {tool!r}, or it from this; write it anew"
+            warnings.append(Problem(path, query.line, "text", message))
 
 
-def _is_leak(query: str, text: str, kind: str) -> bool:
-    if query == text:
-        return kind == "search hint" or query.count(" ") > _COPIED_WORDS
-    shorter, longer = sorted((query, text), key=len)
-    return shorter in longer and shorter.count(" ") > _COPIED_WORDS
+class _Copies:
+    """Finds the texts of a catalog of which a query is a copy; only texts that share a run of words are compared."""
+
+    def __init__(self, tools: Iterable[Tool]) -> None:
+        self._texts: list[tuple[str, str, tuple[str, ...]]] = []
+        self._holding: dict[tuple[str, ...], list[int]] = {}
+        self._beginning: dict[tuple[str, ...], list[int]] = {}
+        self._hints: dict[tuple[str, ...], list[int]] = {}
+        for tool in tools:
+            for kind, text in (("description", tool.description), ("search hint", tool.search_hint)):
+                words = _words(text or "")
+                number = len(self._texts)
+                self._texts.append((tool.name, kind, words))
+                for run in dict.fromkeys(_runs(words)):
+                    self._holding.setdefault(run, []).append(number)
+                if len(words) >= _COPIED_WORDS:
+                    self._beginning.setdefault(words[:_COPIED_WORDS], []).append(number)
+                if kind == "search hint" and words:
+                    self._hints.setdefault(words, []).append(number)
+
+    def of(self, query: tuple[str, ...]) -> list[tuple[str, str]]:
+        """Name and kind of each text, in the catalog's order."""
+        found = set(self._hints.get(query, ()))
+        candidates = set(self._holding.get(query[:_COPIED_WORDS], ()))
+        for run in _runs(query):
+            candidates.update(self._beginning.get(run, ()))
+        for number in candidates:
+            shorter, longer = sorted((query, self._texts[number][2]), key=len)
+            # Two characters of Chinese, Japanese or Korean say about as much as a word.
+            size = sum(0.5 if _CHARACTER.fullmatch(word) else 1 for word in shorter)
+            if size >= _COPIED_WORDS and f" {' '.join(shorter)} " in f" {' '.join(longer)} ":
+                found.add(number)
+        return [self._texts[number][:2] for number in sorted(found)]
+
+
+def _runs(words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    return (words[place : place + _COPIED_WORDS] for place in range(len(words) - _COPIED_WORDS + 1))
 
 
 def _check_groups(data: DataSet, errors: list[Problem]) -> None:
@@ -166,5 +208,5 @@ def data_statistics(data: DataSet) -> dict[str, Any]:
     }
 
 
-def _plain(text: str) -> str:
-    return " ".join(re.findall(r"\w+", text.casefold()))
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(_WORD.findall(text.casefold()))

@@ -8,14 +8,14 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from toolsearch.catalog.formats import write_catalog
 from toolsearch.errors import UsageError
 from toolsearch_eval.data import DataSet, Judgement, latest_grades, query_row
-
-_FILES = ("dataset.toml", "catalog.jsonl", "queries.jsonl", "qrels.tsv", "judgements.jsonl")
+from toolsearch_eval.data_files import FILES, MAX_GRADE, id_fault
 
 
 def write_data(data: DataSet, folder: str | Path) -> Path:
@@ -44,13 +44,13 @@ def write_data(data: DataSet, folder: str | Path) -> Path:
         with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name[:40]}.") as beside:
             fresh = Path(beside) / "new"
             if target.exists():
-                shutil.copytree(target, fresh, ignore=shutil.ignore_patterns(*_FILES), symlinks=True)
+                shutil.copytree(target, fresh, ignore=partial(_replaced, target), symlinks=True)
             else:
                 fresh.mkdir()
                 _copy_companions(data, fresh)
             _write_files(data, fresh)
             _swap(fresh, target, Path(beside) / "old")
-    except (OSError, UnicodeEncodeError) as error:
+    except (OSError, TypeError, ValueError, RecursionError) as error:  # the last three: what no JSON or UTF-8 can hold
         raise UsageError(f"{folder} can't be written: {error}.") from error
     return target
 
@@ -59,12 +59,27 @@ def _replaceable(folder: Path) -> bool:
     return not any(folder.iterdir()) or (folder / "queries.jsonl").is_file()
 
 
+def _replaced(target: Path, folder: str, names: list[str]) -> list[str]:
+    """The files that are written anew; those of the same name deeper inside belong to someone else."""
+    return [name for name in names if name in FILES] if Path(folder) == target else []
+
+
 def _check(data: DataSet) -> None:
     if data.labels and latest_grades(data.labels) != {key: dict(grades) for key, grades in data.judgements.items()}:
         raise UsageError("the labels give other grades than the judgements; change the labels and derive the grades.")
-    for name in {*data.judgements, *(tool for grades in data.judgements.values() for tool in grades)}:
-        if not name or set(name) & set("\t\r\n"):
-            raise UsageError(f"{name!r} can't stand in qrels.tsv: query ids and names hold no tabs and line breaks.")
+    seen: set[str] = set()
+    for query in data.queries:
+        fault = id_fault(query.query_id) or ("comes twice" if query.query_id in seen else None)
+        if fault:
+            raise UsageError(f"the query id {query.query_id!r} can't be written: it {fault}.")
+        seen.add(query.query_id)
+    for query_id, grades in data.judgements.items():
+        for name in (query_id, *grades):
+            if not name.strip() or set(name) & set("\t\r\n"):
+                raise UsageError(f"{name!r} can't stand in qrels.tsv: ids and names hold no tabs and line breaks.")
+        for grade in grades.values():
+            if abs(grade) > MAX_GRADE:
+                raise UsageError(f"query {query_id!r} has grade {grade}; accepted: -{MAX_GRADE} to {MAX_GRADE}.")
 
 
 def _copy_companions(data: DataSet, fresh: Path) -> None:
@@ -75,10 +90,10 @@ def _copy_companions(data: DataSet, fresh: Path) -> None:
     # The card may be a text as well as a file's name; only a name inside of the folder is followed.
     names = {"LICENSE", *([card] if isinstance(card, str) and Path(card).name == card and len(card) < 100 else [])}
     for path in [
-        *(source / name for name in sorted(names - set(_FILES))),
+        *(source / name for name in sorted(names - set(FILES))),
         *sorted(source.glob("conversations/*.jsonl")),
     ]:
-        if path.is_file():
+        if path.is_file() and not path.is_symlink():  # a link may lead out of the folder
             copy = fresh / path.relative_to(source)
             copy.parent.mkdir(exist_ok=True)
             shutil.copyfile(path, copy)
@@ -106,13 +121,7 @@ def _label_row(label: Judgement) -> dict[str, Any]:
 
 
 def _json_lines(rows: Iterable[Mapping[str, Any]]) -> bytes:
-    lines: list[bytes] = []
-    for row in rows:
-        try:
-            lines.append(json.dumps(row, ensure_ascii=False).encode() + b"\n")
-        except UnicodeEncodeError:  # half of a surrogate pair: no UTF-8, but an escape holds it
-            lines.append(json.dumps(row).encode() + b"\n")
-    return b"".join(lines)
+    return "".join(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n" for row in rows).encode()
 
 
 def _key(key: str) -> str:

@@ -19,13 +19,12 @@ from toolsearch_eval.extras import require
 from toolsearch_eval.measures import DEFAULT_MEASURES, Measure, relevant
 from toolsearch_eval.rankers import Ranker
 from toolsearch_eval.rankers.order import settled
-from toolsearch_eval.statistics import mean_interval
+from toolsearch_eval.statistics import FEW_GROUPS, mean_interval
 
 if TYPE_CHECKING:
     import pandas
 
 _TIMED_QUERIES = 100
-_SMALL_SLICE = 10
 _BATCH = 200
 """Queries ranked between two steps of the progress bar."""
 
@@ -192,7 +191,7 @@ def evaluate(
         raise UsageError("\n".join(warnings))
     for part in sorted({query.slice for query in queries if query.slice}):
         size = len({query.group for query in queries if query.slice == part})
-        if size < _SMALL_SLICE:
+        if size < FEW_GROUPS:
             warnings.append(f"slice {part!r} has {size} groups: too few to tell")
     return Evaluation(
         data=data,

@@ -11,6 +11,8 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
+FEW_GROUPS = 10
+"""With fewer groups a mean is too uncertain to tell anything."""
 _LEVEL = 0.95
 _POWER = 0.8
 # From so many degrees of freedom on, the series in their inverse is right to ten digits and the finite one is slow.
