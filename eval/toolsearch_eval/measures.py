@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from toolsearch.errors import UnknownNameError, UsageError
 
@@ -31,12 +32,16 @@ class Measure:
         """The form that `parse_measure` reads."""
         return self.kind if self.cutoff is None else f"{self.kind}@{self.cutoff}"
 
-    def value(self, ranking: Sequence[str], grades: Mapping[str, int]) -> float:
+    def value(self, ranking: Sequence[str], grades: Mapping[str, int], *, need: Literal["any", "all"] = "all") -> float:
         """The measure for one query, 0..1.
+
+        nDCG gains: the grade, or 2 ** grade - 1 with `gains=exp`; grades below 0 count as 0. Recall divides by what k
+        ranks could hold at most. Judged is the judged share of the names shown.
 
         Args:
             ranking: Names, best first; a name that comes again is ignored.
-            grades: The judged tools. Relevant: grade >= 2 where there is one, else >= 1; nDCG uses all.
+            grades: The judged tools. Relevant: grade >= 2 where there is one, else >= 1; nDCG uses all above 0.
+            need: Whether `SuccessAll` asks for all relevant tools, or for any one of them as they are equivalent.
 
         Returns:
             0.0 for an empty ranking (`Judged`: 1.0, as nothing unjudged was shown).
@@ -57,7 +62,7 @@ class Measure:
             case "Success":
                 return float(any(hits))
             case "SuccessAll":
-                return float(sum(hits) == len(needed))
+                return float(any(hits) if need == "any" else sum(hits) == len(needed))
             case "RR":
                 return 1 / (hits.index(True) + 1) if any(hits) else 0.0
             case "P":
