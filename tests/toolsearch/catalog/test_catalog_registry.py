@@ -329,3 +329,12 @@ def test_surrogates_in_descriptions_and_recursive_references_are_held() -> None:
     schema = {"$defs": {"n": {"properties": {"n": {"$ref": "#/$defs/n"}}}}, "$ref": "#/$defs/n"}
     snapshot = ToolRegistry([Tool(name="a", description="\ud800", input_schema=schema)]).snapshot()
     assert len(snapshot.fingerprint) == 64
+
+
+@pytest.mark.parametrize("held", [True, False])
+def test_a_deny_pattern_for_a_synthetic_tool_counts_whether_it_is_held_or_not(held: bool) -> None:
+    """A snapshot names the synthetic tools that are denied, and such a pattern is never called unmatched."""
+    tools = (*synthetic_tools(), Tool(name="a")) if held else (Tool(name="a"),)
+    snapshot = ToolRegistry(tools, deny=["Execute*"]).snapshot()
+    assert snapshot.denied_synthetic == {"ExecuteExtraTool"}
+    assert snapshot.warnings == ()

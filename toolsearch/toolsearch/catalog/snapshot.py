@@ -39,6 +39,7 @@ class Snapshot:
             of tools.
         warnings: Quarantined tools, unknown pins, patterns and servers, a line each; sorted by kind.
         defer: The `defer` setting by server.
+        denied_synthetic: The synthetic tools that a deny pattern names, whether the registry holds them or not.
     """
 
     tools: tuple[Tool, ...]
@@ -49,6 +50,7 @@ class Snapshot:
     fingerprint: str
     warnings: tuple[str, ...]
     defer: Mapping[str, str]
+    denied_synthetic: frozenset[str]
     _lookup: Mapping[str, Tool] = field(repr=False, compare=False)
 
     def get(self, name: str) -> Tool | None:
@@ -102,6 +104,7 @@ def take_snapshot(held: Sequence[Held], settings: Settings) -> Snapshot:
         fingerprint=hashlib.sha256("\n".join(marks).encode("ascii")).hexdigest(),
         warnings=tuple(warnings),
         defer=settings.defer,
+        denied_synthetic=frozenset(name for name in SYNTHETIC_TOOLS if _matches_any(name, settings.deny)),
         _lookup=MappingProxyType(lookup),
     )
 
@@ -184,8 +187,17 @@ def _visible(tools: Sequence[Tool], settings: Settings, warnings: list[str]) -> 
         denied = matches("deny", settings.deny, names)
         keep.append(allowed and not denied)
     for kind, patterns in (("allow", settings.allow), ("deny", settings.deny)):
-        warnings += [f"{kind} pattern {shown(each)} matches no tool" for each in patterns if not hits[kind, each]]
+        # The synthetic tools are there in every session, also where the registry doesn't hold them.
+        warnings += [
+            f"{kind} pattern {shown(each)} matches no tool"
+            for each in patterns
+            if not hits[kind, each] and not any(fnmatchcase(name, each) for name in SYNTHETIC_TOOLS)
+        ]
     return keep
+
+
+def _matches_any(name: str, patterns: Iterable[str]) -> bool:
+    return any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
 def _lookup_table(tools: Sequence[Tool], warnings: list[str]) -> dict[str, Tool]:
