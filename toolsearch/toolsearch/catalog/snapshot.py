@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from types import MappingProxyType
@@ -106,6 +106,34 @@ def take_snapshot(held: Sequence[Held], settings: Settings) -> Snapshot:
         defer=settings.defer,
         denied_synthetic=frozenset(name for name in SYNTHETIC_TOOLS if _matches_any(name, settings.deny)),
         _lookup=MappingProxyType(lookup),
+    )
+
+
+def narrowed(snapshot: Snapshot, keep: Callable[[Tool], bool], is_loaded: Callable[[Tool], bool]) -> Snapshot:
+    """A snapshot as one conversation sees it: fewer tools, and others of them loaded.
+
+    Args:
+        snapshot: The whole view.
+        keep: Which tools are left; the others are as if they did not exist.
+        is_loaded: Which of these are loaded; all others are deferred.
+
+    Returns:
+        The snapshot itself where nothing differs; otherwise one whose fingerprint says what does, so that conversations
+        that see the same tools share one index. Aliases are given out anew among the tools that are left.
+    """
+    tools = tuple(tool for tool in snapshot.tools if keep(tool))
+    loaded = tuple(tool for tool in tools if is_loaded(tool))
+    if len(tools) == len(snapshot.tools) and loaded == snapshot.loaded:
+        return snapshot
+    names = {tool.name for tool in loaded}
+    marks = [snapshot.fingerprint, *sorted(f"{tool.name in names:d}{tool.name}" for tool in tools)]
+    return replace(
+        snapshot,
+        tools=tools,
+        deferred=tuple(tool for tool in tools if tool.name not in names),
+        loaded=loaded,
+        fingerprint=hashlib.sha256("\n".join(marks).encode("utf-8")).hexdigest(),
+        _lookup=MappingProxyType(_lookup_table(tools, [])),
     )
 
 
