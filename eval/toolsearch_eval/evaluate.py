@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
+import os
 import sys
-import time
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from toolsearch.catalog.core_tools import is_deferred
-from toolsearch.errors import UsageError
+from toolsearch.errors import DataError, Problem, UsageError
 from toolsearch_eval.data import DataSet, Query
 from toolsearch_eval.extras import require
 from toolsearch_eval.measures import DEFAULT_MEASURES, Measure, relevant
 from toolsearch_eval.rankers import Ranker
-from toolsearch_eval.rankers.order import settled
+from toolsearch_eval.rankers.run import run_ranker
 from toolsearch_eval.statistics import FEW_GROUPS, mean_interval
 
 if TYPE_CHECKING:
     import pandas
-
-_TIMED_QUERIES = 100
-_BATCH = 200
-"""Queries ranked between two steps of the progress bar."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,9 +34,11 @@ class Evaluation:
         depth: Results asked for.
         measures: The measures in the order asked for.
         queries: The queries that were measured.
-        excluded: How many queries were left out, by reason.
+        excluded: How many queries were left out, by reason; see `evaluate`.
+        size: How many queries the split has, measured or not.
         rankings: By ranker, the names for each query.
         latency: By ranker, milliseconds p50 and p95 of single queries; None without a query.
+        build: By ranker, milliseconds to take in the catalog.
         warnings: What to know beside the numbers.
     """
 
@@ -51,15 +48,17 @@ class Evaluation:
     measures: tuple[Measure, ...]
     queries: tuple[Query, ...]
     excluded: Mapping[str, int]
+    size: int
     rankings: Mapping[str, Sequence[Sequence[str]]]
     latency: Mapping[str, Mapping[str, float | None]]
+    build: Mapping[str, float]
     warnings: tuple[str, ...]
 
     def values(self, ranker: str, measure: Measure) -> list[float]:
         """One value a query, in the order of `queries`."""
         judged = self.data.judgements
         pairs = zip(self.queries, self.rankings[ranker], strict=True)
-        return [measure.value(names, judged[query.query_id]) for query, names in pairs]
+        return [measure.value(names, judged[query.query_id], need=query.need) for query, names in pairs]
 
     def per_query(self) -> pandas.DataFrame:
         """A row for each ranker and query with a column for each measure.
@@ -100,7 +99,7 @@ class Evaluation:
     def to_json(self) -> dict[str, Any]:
         """The machine-readable form.
 
-        `data.queries` counts the queries of the split; `measured` of them were ranked, the others are `excluded`.
+        `data.queries` counts the queries of the split; those that are not `excluded` were ranked.
         """
         slices = sorted({query.slice for query in self.queries if query.slice})
         rankers: dict[str, Any] = {}
@@ -112,16 +111,16 @@ class Evaluation:
                     part: {text: self._mean(column, part) for text, column in values.items()} for part in slices
                 },
                 "latency_ms": dict(self.latency[name]),
+                "build_ms": self.build[name],
             }
         return {
             "schema_version": 1,
             "data": {
                 "name": self.data.name,
                 "fingerprint": self.data.fingerprint,
-                "queries": len(self.queries) + sum(self.excluded.values()),
+                "queries": self.size,
                 "tools": len(self.data.tools),
             },
-            "measured": len(self.queries),
             "split": self.split,
             "depth": self.depth,
             "excluded": dict(self.excluded),
@@ -145,19 +144,30 @@ def evaluate(
 ) -> Evaluation:
     """Rank every measured query with every ranker.
 
-    Queries that expect no answer, are empty or have no relevant label are left out and counted. A query for which a
-    ranker gives nothing counts as a miss. Ties are settled here: see `rankers.order`.
+    Left out and counted in `excluded`, by the first reason that holds:
+
+    - `duplicate`: its id stands before (files with such ids are refused; data made in memory may have them);
+    - `no_answer`: it expects none, so there is no ranking to judge;
+    - `empty`: it has no text;
+    - `unjudged`: no tool has a grade above 0 for it.
+
+    `missing` counts labelled ids that no query of the data has; they are in no split. A query for which a ranker gives
+    nothing is measured and counts as a miss, and so does one whose tools the catalog lacks, which is a warning. A tool
+    without a label counts as not relevant; `Judged` says how often that was. Ties are settled here: see
+    `rankers.order`.
 
     Args:
         data: The data set.
-        rankers: Names must differ. One that fails, or whose results can't be judged, is left out with a warning.
+        rankers: Names must differ. One that fails, or whose results can't be judged, is left out with a warning that
+            names the query.
         measures: What to measure; a cutoff above `depth` is refused.
         split: `dev`, `test` or `all`; None takes dev, or all where there is no dev.
         depth: Results asked for, above 0.
         progress: Show a bar on stderr where tqdm is installed; None shows it on a terminal.
 
     Raises:
-        UsageError: A setting is not valid, or every ranker failed.
+        UsageError: A setting is not valid, or every ranker failed; each failure names the ranker and the query.
+        DataError: Two tools have one name.
     """
     chosen = split or ("dev" if any(query.split == "dev" for query in data.queries) else "all")
     if chosen not in ("dev", "test", "all"):
@@ -170,29 +180,31 @@ def evaluate(
     names = [ranker.name for ranker in rankers]
     if len(set(names)) != len(names):
         raise UsageError(f"each ranker may be named once; given: {', '.join(names)}.")
-    queries, excluded = _measured(data, chosen)
+    _refuse_twins(data)
+    queries, excluded, size = _measured(data, chosen)
     tools = [tool for tool in data.tools if is_deferred(tool)]
-    rankings: dict[str, list[list[str]]] = {}
-    latency: dict[str, dict[str, float | None]] = {}
-    warnings: list[str] = []
+    rankings: dict[str, Sequence[Sequence[str]]] = {}
+    latency: dict[str, Mapping[str, float | None]] = {}
+    build: dict[str, float] = {}
+    failures: list[str] = []
     known = frozenset(tool.name for tool in tools)
     with _bar(len(rankers) * len(queries), progress) as advance:
         for ranker in rankers:
             try:
-                ranker.index(tools)
-                names_of_ranker = list(_ranked(ranker, queries, depth, known, advance))
-                latency[ranker.name] = _latency(ranker, queries, depth)
-            except Exception as error:  # a ranker of someone else may fail in any way; the others go on
-                kind = "" if isinstance(error, UsageError) else f"{type(error).__name__}: "
-                warnings.append(f"ranker {ranker.name!r} failed: {kind}{error}")
+                ran = run_ranker(ranker, tools, queries, depth, advance=advance)
+            except UsageError as error:  # the others go on
+                failures.append(str(error))
                 continue
-            rankings[ranker.name] = names_of_ranker
-    if warnings and not rankings:
-        raise UsageError("\n".join(warnings))
+            rankings[ranker.name] = ran.rankings
+            latency[ranker.name] = ran.latency
+            build[ranker.name] = ran.build
+    if failures and not rankings:
+        raise UsageError("\n".join(failures))
+    warnings = [*failures, *_data_warnings(data, queries, known)]
     for part in sorted({query.slice for query in queries if query.slice}):
-        size = len({query.group for query in queries if query.slice == part})
-        if size < FEW_GROUPS:
-            warnings.append(f"slice {part!r} has {size} groups: too few to tell")
+        groups = len({query.group for query in queries if query.slice == part})
+        if groups < FEW_GROUPS:
+            warnings.append(f"slice {part!r} has {groups} groups: too few to tell")
     return Evaluation(
         data=data,
         split=chosen,
@@ -200,52 +212,53 @@ def evaluate(
         measures=tuple(measures),
         queries=queries,
         excluded=excluded,
+        size=size,
         rankings=rankings,
         latency=latency,
+        build=build,
         warnings=tuple(warnings),
     )
 
 
-def _measured(data: DataSet, split: str) -> tuple[tuple[Query, ...], dict[str, int]]:
-    excluded = {"no_answer": 0, "empty": 0, "unjudged": 0}
-    queries: list[Query] = []
-    for query in data.queries:
-        if split not in ("all", query.split):
-            continue
-        if query.expect == "none":
+def _refuse_twins(data: DataSet) -> None:
+    twins = sorted(name for name, count in Counter(tool.name for tool in data.tools).items() if count > 1)
+    if twins:
+        path = os.path.join(data.path, "catalog.jsonl")
+        message = "is the name of several tools; give each its full id, so that labels tell them apart"
+        raise DataError([Problem(path, 0, "name", f"{name!r} {message}") for name in twins])
+
+
+def _measured(data: DataSet, split: str) -> tuple[tuple[Query, ...], dict[str, int], int]:
+    """The queries to rank, how many were left out by reason, and how many the split has."""
+    seen = {query.query_id for query in data.queries}
+    missing = sum(query_id not in seen for query_id in data.judgements)
+    excluded = {"no_answer": 0, "empty": 0, "missing": missing, "duplicate": 0, "unjudged": 0}
+    queries: dict[str, Query] = {}
+    chosen = [query for query in data.queries if split in ("all", query.split)]
+    done: set[str] = set()
+    for query in chosen:
+        if query.query_id in done:
+            excluded["duplicate"] += 1
+        elif query.expect == "none":
             excluded["no_answer"] += 1
         elif not query.text.strip():
             excluded["empty"] += 1
         elif not relevant(data.judgements.get(query.query_id, {})):
             excluded["unjudged"] += 1
         else:
-            queries.append(query)
-    return tuple(queries), excluded
+            queries[query.query_id] = query
+        done.add(query.query_id)
+    return tuple(queries.values()), excluded, len(chosen)
 
 
-def _latency(ranker: Ranker, queries: Sequence[Query], depth: int) -> dict[str, float | None]:
-    times: list[float] = []
-    for query in queries[:_TIMED_QUERIES]:
-        start = time.perf_counter()
-        ranker.rank([query.text], depth)
-        times.append((time.perf_counter() - start) * 1000)
-    if not times:
-        return {"p50": None, "p95": None}
-    return {"p50": float(np.percentile(times, 50)), "p95": float(np.percentile(times, 95))}
-
-
-def _ranked(
-    ranker: Ranker, queries: Sequence[Query], depth: int, known: Collection[str], advance: Callable[[int], object]
-) -> Iterator[list[str]]:
-    keeps_order = bool(getattr(ranker, "keeps_order", False))
-    for start in range(0, len(queries), _BATCH):
-        batch = queries[start : start + _BATCH]
-        answers = ranker.rank([query.text for query in batch], depth)
-        if len(answers) != len(batch):
-            raise UsageError(f"gave {len(answers)} rankings for {len(batch)} queries")
-        for query, answer in zip(batch, answers, strict=True):
-            yield settled(answer, depth, known=known, query_id=query.query_id, keeps_order=keeps_order)
-        advance(len(batch))
+def _data_warnings(data: DataSet, queries: Sequence[Query], known: Collection[str]) -> list[str]:
+    """Labels that no ranker can meet lower every figure, so they are said."""
+    if not queries:
+        return ["no query was measured; see how many were left out and why"]
+    lost = sum(not relevant(data.judgements[query.query_id]) <= frozenset(known) for query in queries)
+    if not lost:
+        return []
+    return [f"{lost} queries need tools that can't be found; `toolsearch dataset check` names them"]
 
 
 @contextmanager

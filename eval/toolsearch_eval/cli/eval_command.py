@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import sys
+from collections.abc import Mapping
+from contextlib import redirect_stdout
+from typing import TYPE_CHECKING, Any
 
 from toolsearch.errors import ConfigError, UnknownNameError, UsageError
 from toolsearch_eval.cli.output import neutralise, print_json, say, tell_warnings, text_table
+
+if TYPE_CHECKING:
+    from toolsearch_eval.evaluate import Evaluation
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -13,7 +20,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     parser = subparsers.add_parser(
         "eval",
         help="judge rankers on a labelled data set",
-        description="Judge rankers on a labelled data set. Exit code 1: one of several rankers failed.",
+        description="Judge rankers on a labelled data set. Exit code 2: a ranker failed; the others are shown.",
         allow_abbrev=False,
     )
     parser.add_argument("--data", default="builtin", metavar="NAME|DIR", help="the data set (default: builtin)")
@@ -32,7 +39,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 
 def run(args: argparse.Namespace) -> int:
-    """Judge and print; 0 when every ranker worked, 1 when one of several failed or can't be had."""
+    """Judge and print; 0 when every ranker worked, 2 when one failed or can't be had, which is said on stderr."""
     from toolsearch_eval.data import load_data
     from toolsearch_eval.evaluate import evaluate
     from toolsearch_eval.measures import DEFAULT_MEASURES, parse_measure
@@ -42,32 +49,45 @@ def run(args: argparse.Namespace) -> int:
     measures = tuple(map(parse_measure, args.measure)) if args.measure else DEFAULT_MEASURES
     rankers = []
     missing: list[str] = []
-    for spec in specs:
-        try:
-            rankers.append(resolve_ranker(spec))
-        except (UnknownNameError, ConfigError):
-            raise  # a slip of the pen: said at once, before the others take their time
-        except UsageError as error:
-            missing.append(str(error))
-    if not rankers:
-        raise UsageError("\n".join(missing))
-    result = evaluate(load_data(args.data), rankers, measures=measures, split=args.split, depth=args.depth)
+    # Rankers may be anyone's; what they print must not stand among our results.
+    with redirect_stdout(sys.stderr):
+        for spec in specs:
+            try:
+                rankers.append(resolve_ranker(spec))
+            except (UnknownNameError, ConfigError):
+                raise  # a slip of the pen: said at once, before the others take their time
+            except UsageError as error:
+                missing.append(str(error))
+        if not rankers:
+            raise UsageError("\n".join(missing))
+        result = evaluate(load_data(args.data), rankers, measures=measures, split=args.split, depth=args.depth)
+    if not result.queries:
+        left_out = ", ".join(f"{count} {reason}" for reason, count in result.excluded.items() if count)
+        splits = ", ".join(sorted({query.split for query in result.data.queries})) or "none"
+        raise UsageError(
+            f"{args.data}: no query of split {result.split} can be measured: of {result.size} queries left out: "
+            f"{left_out or 'none'}. The data has the splits: {splits}."
+        )
     form = result.to_json()
     form["warnings"] = [*missing, *form["warnings"]]
     tell_warnings(form["warnings"])
     if args.json:
         print_json(form)
     else:
-        left_out = ", ".join(f"{count} {reason}" for reason, count in form["excluded"].items())
-        counts = f"{form['measured']} of {form['data']['queries']} queries (split {result.split})"
-        say(f"{neutralise(form['data']['name'])}: {counts}, left out: {left_out}")
-        header = ["ranker", *map(str, measures), "p50 ms"]
-        rows = [
-            [name, *map(_cell, part["measures"].values()), _number(part["latency_ms"]["p50"])]
-            for name, part in form["rankers"].items()
-        ]
-        say(text_table(header, rows))
-    return 0 if len(result.rankings) == len(specs) else 1
+        _print_tables(result, form)
+    return 0 if len(result.rankings) == len(specs) else 2
+
+
+def _print_tables(result: Evaluation, form: Mapping[str, Any]) -> None:
+    left_out = ", ".join(f"{count} {reason}" for reason, count in form["excluded"].items())
+    counts = f"{len(result.queries)} of {form['data']['queries']} queries (split {result.split})"
+    say(f"{neutralise(form['data']['name'])}: {counts}, left out: {left_out}")
+    header = ["ranker", *map(str, result.measures), "p50 ms"]
+    rows = [
+        [name, *map(_cell, part["measures"].values()), _number(part["latency_ms"]["p50"])]
+        for name, part in form["rankers"].items()
+    ]
+    say(text_table(header, rows))
 
 
 def _cell(value: dict[str, float | None]) -> str:

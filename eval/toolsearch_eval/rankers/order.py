@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
+from typing import Any
 
 from toolsearch.errors import UsageError
 
@@ -21,28 +22,53 @@ def best_first(results: Iterable[tuple[str, float]], depth: int) -> list[tuple[s
     return sorted(rounded, key=lambda result: (-result[1], result[0]))[:depth]
 
 
-def settled(
-    results: Sequence[tuple[str, float]], depth: int, *, known: Collection[str], query_id: str, keeps_order: bool
-) -> list[str]:
+def settled(answer: Any, depth: int, *, known: Collection[str], query_id: str, keeps_order: bool) -> list[str]:
     """The names of one ranking as they are judged, at most `depth`.
 
     Args:
-        results: What the ranker gave.
+        answer: What the ranker gave for a query; anything, as it may be a stranger's.
         depth: How many it was asked for.
         known: The names of the tools that it was given.
         query_id: For the message.
         keeps_order: Leave the order as it is; otherwise it is that of `best_first`.
 
     Raises:
-        UsageError: A name comes twice or is not one of the tools, or a score is not a finite number.
+        UsageError: It is not a list of names with scores, is longer than asked for, names a tool twice or one that is
+            not there, or a score is not a finite number.
     """
-    seen: set[str] = set()
-    for name, score in results:
-        if name not in known:
-            raise UsageError(f"query {query_id!r}: gave {name!r}, which is none of the {len(known)} tools")
-        if name in seen:
+    if isinstance(answer, str | bytes | dict) or not isinstance(answer, Iterable):
+        raise UsageError(f"query {query_id!r}: gave {_brief(answer)}; a list of (name, score) is needed")
+    checked: dict[str, float] = {}
+    for place, result in enumerate(answer):
+        if place == depth:  # counted while they come, as they may never end
+            raise UsageError(f"query {query_id!r}: gave more than the {depth} results that were asked for")
+        if isinstance(result, str) or not isinstance(result, Iterable) or len(pair := list(result)) != 2:
+            raise UsageError(f"query {query_id!r}: gave {_brief(result)} as a result; (name, score) is needed")
+        name, score = pair
+        if not isinstance(name, str) or name not in known:
+            raise UsageError(f"query {query_id!r}: gave {_brief(name)}, which is none of the {len(known)} tools")
+        if name in checked:
             raise UsageError(f"query {query_id!r}: gave {name!r} twice; each tool may come once")
-        if not math.isfinite(score):
-            raise UsageError(f"query {query_id!r}: gave {name!r} the score {score!r}; it must be a finite number")
-        seen.add(name)
-    return [name for name, _ in (results[:depth] if keeps_order else best_first(results, depth))]
+        checked[name] = _number(score)
+        if not math.isfinite(checked[name]):
+            raise UsageError(f"query {query_id!r}: gave {name!r} the score {_brief(score)}; it must be a finite number")
+    return list(checked) if keeps_order else [name for name, _ in best_first(checked.items(), depth)]
+
+
+def _number(score: Any) -> float:
+    """NaN for what is no number; texts are none, also if they look like one."""
+    if isinstance(score, str | bytes):
+        return math.nan
+    try:
+        return float(score)
+    except (TypeError, ValueError, OverflowError):
+        return math.nan
+
+
+def _brief(value: object) -> str:
+    """A stranger's value in a few characters, even where it can't say what it is."""
+    try:
+        text = repr(value)
+    except Exception:
+        text = f"a {type(value).__name__}"
+    return text if len(text) <= 80 else f"{text[:79]}…"

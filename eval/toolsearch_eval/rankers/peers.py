@@ -1,40 +1,73 @@
-"""Other people's rankers by name; they need the extra `peers`. The adapters are those that the bench measures."""
+"""Other people's rankers by name; they need the extra `peers`. The adapters are those that the bench measures.
+
+Two libraries refuse a catalog without a single term; here such a catalog is one in which nothing is found.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Any, ClassVar, Final
 
 from toolsearch.catalog.tool import Tool
 from toolsearch_eval.bench.peers import Bm25s, SklearnTfidf, text_of
 from toolsearch_eval.extras import require
-
-if TYPE_CHECKING:
-    from toolsearch_eval.rankers.resolve import Ranker
+from toolsearch_eval.rankers.protocol import Ranker
 
 
-class SklearnWords(SklearnTfidf):
-    """scikit-learn's TF-IDF over words, by cosine."""
+class Bm25sRanker(Bm25s):
+    """bm25s with its numpy backend, English stop words and English stems."""
 
-    name = "sklearn-words"
+    _has_terms = True
+
+    def index(self, tools: Sequence[Tool]) -> None:
+        """Read a catalog."""
+        self._has_terms = any(len(self._tokens([text_of(tool)]).ids[0]) for tool in tools)
+        if self._has_terms:
+            super().index(tools)
+
+    def rank(self, queries: Sequence[str], depth: int) -> list[list[tuple[str, float]]]:
+        """Names with scores above 0, best first, ties by name."""
+        return super().rank(queries, depth) if self._has_terms else [[] for _ in queries]
 
 
-class SklearnCharacters(SklearnTfidf):
-    """scikit-learn's TF-IDF over runs of three to five characters inside words, by cosine."""
+class _Sklearn(SklearnTfidf):
+    """scikit-learn's TF-IDF by cosine."""
 
-    name = "sklearn-characters"
+    _settings: ClassVar[Mapping[str, Any]]
+    _has_terms = True
 
     def index(self, tools: Sequence[Tool]) -> None:
         """Read a catalog."""
         from sklearn.feature_extraction.text import TfidfVectorizer
 
         self._names = [tool.name for tool in tools]
-        self._vectorizer = TfidfVectorizer(analyzer="char_wb", ngram_range=(3, 5))
-        self._matrix = self._vectorizer.fit_transform([text_of(tool) for tool in tools])
+        self._vectorizer = TfidfVectorizer(**self._settings)
+        texts = [text_of(tool) for tool in tools]
+        self._has_terms = any(map(self._vectorizer.build_analyzer(), texts))
+        if self._has_terms:
+            self._matrix = self._vectorizer.fit_transform(texts)
+
+    def rank(self, queries: Sequence[str], depth: int) -> list[list[tuple[str, float]]]:
+        """Names with cosines above 0, best first, ties by name."""
+        return super().rank(queries, depth) if self._has_terms else [[] for _ in queries]
+
+
+class SklearnWords(_Sklearn):
+    """scikit-learn's TF-IDF over words with English stop words and damped counts, by cosine."""
+
+    name = "sklearn-words"
+    _settings: ClassVar[Mapping[str, Any]] = {"stop_words": "english", "sublinear_tf": True}
+
+
+class SklearnCharacters(_Sklearn):
+    """scikit-learn's TF-IDF over runs of three to five characters inside words, by cosine."""
+
+    name = "sklearn-characters"
+    _settings: ClassVar[Mapping[str, Any]] = {"analyzer": "char_wb", "ngram_range": (3, 5)}
 
 
 PEERS: Final[Mapping[str, tuple[str, Callable[[], Ranker]]]] = {
-    "bm25s": ("bm25s", Bm25s),
+    "bm25s": ("bm25s", Bm25sRanker),
     "sklearn-words": ("sklearn", SklearnWords),
     "sklearn-characters": ("sklearn", SklearnCharacters),
 }

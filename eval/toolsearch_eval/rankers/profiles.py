@@ -1,0 +1,39 @@
+"""The system itself as a ranker."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from toolsearch.catalog.registry import ToolRegistry
+from toolsearch.catalog.tool import Tool, tool_id
+from toolsearch.config import SearchConfig
+from toolsearch.search.index import IndexStore
+from toolsearch.search.searcher import Searcher
+
+
+class ProfileRanker:
+    """The search with one profile."""
+
+    # Tools that a query names stand before those with a higher score, and the reference settles ties its own way.
+    keeps_order = True
+
+    def __init__(self, name: str, config: SearchConfig) -> None:
+        """Take the ranker's name in reports and the profile."""
+        self.name = name
+        self._config = config
+
+    def index(self, tools: Sequence[Tool]) -> None:
+        """Put the tools into a registry and build the search's index."""
+        # The registry gives a server's tool its full id where its own name is reserved; labels know the name given.
+        self._given = {tool_id(tool.server, tool.leaf): tool.name for tool in tools if tool.server}
+        self._given |= {tool.name: tool.name for tool in tools}
+        # A store of its own, so that the time to build is that of this ranker and not of one that was there before.
+        self._searcher = Searcher(ToolRegistry(tools), self._config, store=IndexStore())
+        self._searcher.search_batch(("",), max_results=1)
+
+    def rank(self, queries: Sequence[str], depth: int) -> list[list[tuple[str, float]]]:
+        """The search's own order, unchanged, under the names that `index` was given."""
+        answers = self._searcher.search_batch(queries, max_results=depth)
+        return [
+            [(self._given.get(result.name, result.name), result.score) for result in each.results] for each in answers
+        ]
