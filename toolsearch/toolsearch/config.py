@@ -56,8 +56,8 @@ class SearchConfig:
         field_weights: What an occurrence in a field counts in the TF-IDF arm, >= 0. `reference` has no server and
             parameter fields and ignores their numbers.
         keyword_points: What a term that stands in a field counts in the keyword arm, >= 0. `standard`: the strongest
-            field counts. `reference`: name (equal part, for a tool of a server 2 more), hint and description add up.
-        keyword_substring_points: `reference`: a term inside a name part (a server's tool: 1 more).
+            field counts. `reference`: name (equal part, for a tool of a server × 1.2), hint and description add up.
+        keyword_substring_points: `reference`: a term inside a name part (a server's tool: × 1.2).
         saturation: k1 of BM25, > 0: how fast further occurrences of a term stop to count. `standard` only.
         length_normalisation: b of BM25F by field, 0..1. `standard` only.
         length_cap: A field longer than this many times the average counts as this long, and a term in it at most this

@@ -63,12 +63,14 @@ def test_most_synthetic_queries_find_something() -> None:
 
 
 def test_the_plain_loop_ranks_as_the_reference_does() -> None:
-    """The loop that is only timed agrees with the reference ranking on the first place of nearly every query."""
-    tools = synthetic_catalog(100)
+    """The loop that is only timed gives every query's whole list as the reference ranking does."""
+    tools = (Tool(name="Read", description="Reads a file."), *synthetic_catalog(100))
     loop, reference = PlainLoop(tools), Searcher(ToolRegistry(tools), REFERENCE)
-    queries = synthetic_queries(tools, 20)
-    same = [loop.search(query)[:1] == [reference.search(query, max_results=10).results[0].name] for query in queries]
-    assert sum(same) >= 18
+    for query in (*synthetic_queries(tools, 30), tools[7].name, "mcp__server1", tools[8].description or ""):
+        found = reference.search(query, max_results=10)
+        assert found.results, query
+        assert loop.search(query) == [result.name for result in found.results], query
+    assert loop.search("file") == []
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from toolsearch.search.guarantees import NameTable
 from toolsearch.search.index import STORE, Index, IndexStore, build
 from toolsearch.search.query import Query, read_query
 from toolsearch.search.ranked import Compiled, Ranked, rank_one
-from toolsearch.search.reference.ranking import ReferenceRanker
+from toolsearch.search.reference.ranker import ReferenceRanker
 from toolsearch.search.results import Explanation, Result, SearchResponse
 
 MAX_RESULTS = 50
@@ -143,15 +143,17 @@ class Searcher:
         self, queries: Sequence[str], limit: int, server: str | None, explain: bool, *, clamped: bool
     ) -> list[SearchResponse]:
         snapshot = self.snapshot()
+        warnings = _server_warnings(snapshot, server)
         if self.config.ranking == "reference":
             ranker = self._reference_ranker(snapshot)
-            return [ranker.answer(query, limit, server, explain, clamped=clamped) for query in queries]
+            return [
+                ranker.answer(query, limit, server, explain, clamped=clamped, warnings=warnings) for query in queries
+            ]
         compiled = self._compiled(snapshot)
         index = compiled.index
         read = [read_query(query) for query in queries]
         evidence = gather(index, read)
         values = self._values(index, evidence)
-        warnings = _server_warnings(snapshot, server)
         asked = information(evidence, self.config)
         answers = []
         for number, ranked in enumerate(self._rank(compiled, read, evidence, values, limit, server)):
