@@ -1,0 +1,176 @@
+"""Figures of quality: the shipped set, further sets, and how far the flag `low_confidence` can be trusted."""
+
+from __future__ import annotations
+
+import hashlib
+import statistics
+from collections.abc import Callable, Sequence
+from importlib.metadata import version
+from pathlib import Path
+
+from toolsearch.config import DEFAULT, PROFILES, to_toml
+from toolsearch.errors import UsageError
+from toolsearch.search.searcher import Searcher
+from toolsearch_eval.data import DataSet, load_data
+from toolsearch_eval.evaluate import Evaluation, evaluate
+from toolsearch_eval.figures.block import Block, Cell, Table, rounded
+from toolsearch_eval.measures import parse_measure
+from toolsearch_eval.rankers import resolve_ranker
+from toolsearch_eval.statistics import Interval, mean_interval, paired_difference
+
+COMMAND = "python -m toolsearch_eval.figures"
+RANKERS = ("reference", "bm25f", "bm25s", "sklearn-words", "default:keyword", "default:tfidf", "default")
+"""Those of the shipped set: the yardsticks, the two arms of `default` alone, and `default`."""
+SUITE_RANKERS = ("reference", "bm25f", "bm25s", "sklearn-words", "default")
+YARDSTICK = "bm25f"
+"""Beside which the gain of `default` is counted."""
+PRIMARY = parse_measure("nDCG@10")
+FURTHER = tuple(map(parse_measure, ("Recall@5", "RR@10", "Success@1", "Judged@10")))
+FLAGGED_AT_LEAST = 0.70
+"""The goal for queries that no tool answers."""
+FLAGGED_AT_MOST = 0.05
+"""The goal for queries that have an answer."""
+
+
+def measure_builtin(data: str, *, today: str) -> Block:
+    """A table for each split of a labelled set: every ranker's means, the primary one with its 95% interval."""
+    labelled = load_data(data)
+    tables = []
+    for split in _splits(labelled):
+        result = _judged(labelled, RANKERS, split)
+        groups = [query.group for query in result.queries]
+        lines: list[dict[str, Cell]] = []
+        for name in RANKERS:
+            primary = mean_interval(result.values(name, PRIMARY), groups)
+            line: dict[str, Cell] = {"ranker": name, str(PRIMARY): interval_cell(primary)}
+            for measure in FURTHER:
+                line[str(measure)] = rounded(mean_interval(result.values(name, measure), groups).mean)
+            lines.append(line)
+        title = (
+            f"{labelled.name}, {split}: {len(result.queries)} queries in {len(set(groups))} groups, "
+            f"{len(labelled.tools)} tools"
+        )
+        tables.append(Table(title=title, lines=tuple(lines)))
+    return Block(
+        command=COMMAND,
+        date=today,
+        fingerprints={labelled.name: labelled.fingerprint, **profile_fingerprints()},
+        circumstances=_libraries(),
+        tables=tuple(tables),
+    )
+
+
+def measure_suites(folder: Path, *, today: str, tell: Callable[[str], None] = lambda _: None) -> Block:
+    """A line for each data set of a folder, over all of its queries, and a last one with the means over the sets.
+
+    The last difference has the set as its unit: its interval says what to expect of a further set like these.
+
+    Raises:
+        UsageError: The folder holds no data set.
+    """
+    sets = sorted(path.parent for path in folder.glob("*/queries.jsonl"))
+    if not sets:
+        raise UsageError(f"--suites is {str(folder)!r}, which holds no folder with a queries.jsonl.")
+    gain = f"default - {YARDSTICK}"
+    fingerprints = profile_fingerprints()
+    means: dict[str, list[float]] = {name: [] for name in SUITE_RANKERS}
+    gains: list[float] = []
+    lines: list[dict[str, Cell]] = []
+    for path in sets:
+        tell(f"judging on {path.name}")
+        labelled = load_data(path)
+        fingerprints[labelled.name] = labelled.fingerprint
+        result = _judged(labelled, SUITE_RANKERS, "all")
+        groups = [query.group for query in result.queries]
+        values = {name: result.values(name, PRIMARY) for name in SUITE_RANKERS}
+        found = {name: mean_interval(values[name], groups).mean for name in SUITE_RANKERS}
+        difference = paired_difference(values[YARDSTICK], values["default"], groups).difference
+        line: dict[str, Cell] = {
+            "set": labelled.name,
+            "tools": len(labelled.tools),
+            "queries": len(result.queries),
+        }
+        line |= {name: rounded(mean) for name, mean in found.items()}
+        lines.append({**line, gain: interval_cell(difference, key="difference")})
+        if difference.mean is not None:
+            gains.append(difference.mean)
+        for name, mean in found.items():
+            means[name] += [] if mean is None else [mean]
+    last: dict[str, Cell] = {"set": "mean of the sets", "tools": None, "queries": None}
+    last |= {name: rounded(statistics.fmean(values)) if values else None for name, values in means.items()}
+    over_sets = mean_interval(gains, [str(number) for number in range(len(gains))])
+    lines.append({**last, gain: interval_cell(over_sets, key="difference")})
+    return Block(
+        command=f"{COMMAND} --suites DIR",
+        date=today,
+        fingerprints=fingerprints,
+        circumstances=_libraries(),
+        tables=(Table(lines=tuple(lines)),),
+    )
+
+
+def measure_confidence(data: str, *, today: str) -> Block:
+    """How many queries the search itself flags as low in confidence, with and without an answer, by split."""
+    labelled = load_data(data)
+    searcher = Searcher(labelled.tools)
+    lines: list[dict[str, Cell]] = []
+    for split in _splits(labelled):
+        for expect, wanted in (("none", True), ("answer", False)):
+            texts = [
+                query.text
+                for query in labelled.queries
+                if query.split == split and query.expect == expect and query.text.strip()
+            ]
+            answers = searcher.search_batch(texts)
+            flagged = [answer for answer in answers if answer.low_confidence]
+            share = len(flagged) / len(answers) if answers else None
+            bound = FLAGGED_AT_LEAST if wanted else FLAGGED_AT_MOST
+            lines.append(
+                {
+                    "split": split,
+                    "queries that have": "no answer" if wanted else "an answer",
+                    "queries": len(answers),
+                    "flagged": len(flagged),
+                    "of these with nothing found": sum(not answer.results for answer in flagged),
+                    "share flagged": rounded(share),
+                    "goal": f"{'at least' if wanted else 'at most'} {bound:.0%}",
+                    "met": None if share is None else (share >= bound if wanted else share <= bound),
+                }
+            )
+    return Block(
+        command=COMMAND,
+        date=today,
+        fingerprints={labelled.name: labelled.fingerprint, "profile default": _fingerprint(to_toml(DEFAULT))},
+        tables=(Table(lines=tuple(lines)),),
+    )
+
+
+def interval_cell(interval: Interval, *, key: str = "mean") -> Cell:
+    """An interval as it is stored."""
+    return {key: rounded(interval.mean), "low": rounded(interval.low), "high": rounded(interval.high)}
+
+
+def profile_fingerprints() -> dict[str, str]:
+    """Of the shipped profiles, so that figures of earlier weights are not taken for those of today's."""
+    return {f"profile {name}": _fingerprint(to_toml(config)) for name, config in PROFILES.items()}
+
+
+def _fingerprint(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()
+
+
+def _judged(data: DataSet, names: Sequence[str], split: str) -> Evaluation:
+    """An evaluation in which every ranker worked: a table that lacks one would hide it."""
+    measures = (PRIMARY, *FURTHER)
+    result = evaluate(data, [resolve_ranker(name) for name in names], measures=measures, split=split, progress=False)
+    if set(result.rankings) != set(names):
+        raise UsageError("\n".join(result.warnings))
+    return result
+
+
+def _splits(data: DataSet) -> list[str]:
+    return [split for split in ("dev", "test") if any(query.split == split for query in data.queries)]
+
+
+def _libraries() -> dict[str, str]:
+    return {"libraries": ", ".join(f"{name} {version(name)}" for name in ("bm25s", "scikit-learn"))}
