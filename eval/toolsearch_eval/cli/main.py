@@ -13,7 +13,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from toolsearch.errors import ToolSearchError, UnknownNameError
+from toolsearch.errors import DataError, ToolSearchError, UnknownNameError
 from toolsearch_eval.cli.output import prepare_streams, tell
 
 VERBS = {
@@ -82,6 +82,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         code = _run(arguments)
         sys.stdout.flush()
+    except DataError as error:
+        tell(str(error))  # each line begins with the place, which editors and CI pick up
+        return 2
     except ToolSearchError as error:
         tell(f"toolsearch: {error}")
         return 2

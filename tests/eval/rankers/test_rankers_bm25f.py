@@ -53,7 +53,8 @@ def test_one_score_worked_out_by_hand() -> None:
     inverse = math.log(1 + (2 - 1 + 0.5) / (1 + 0.5))
     expected = inverse * frequency * (1.2 + 1) / (frequency + 1.2)
     [[(name, score)]] = ranker.rank(["mail"], 5)
-    assert (name, score) == ("mail", pytest.approx(expected, abs=1e-9))
+    assert name == "mail"
+    assert score == pytest.approx(expected, abs=1e-9)
     # A word three times in a query weighs sqrt(2) of once.
     assert ranker.rank(["mail mail mail"], 5)[0][0][1] == pytest.approx(expected * math.sqrt(2), abs=1e-9)
 
