@@ -144,19 +144,22 @@ def test_changed_data_and_missing_lines_are_differences() -> None:
 
 
 def test_the_shipped_set_is_judged_by_split_and_ranker() -> None:
-    """A table for each split, a line for each ranker: the yardsticks, each arm alone, and the profile itself."""
+    """A table for each split with the yardsticks, each arm alone and the profile; one by slice, where few are told."""
     block = measure_builtin("tiny", today="2026-01-02")
-    assert [table.title for table in block.tables] == [
+    *splits, slices = block.tables
+    assert [table.title for table in splits] == [
         "tiny, dev: 7 queries in 5 groups, 12 tools",
         "tiny, test: 11 queries in 7 groups, 12 tools",
     ]
-    for table in block.tables:
+    assert {line["dev default"] for line in slices.lines} == {"too few to tell"}
+    for table in splits:
         names = [line["ranker"] for line in table.lines]
         assert names == ["reference", "bm25f", "bm25s", "sklearn-words", "default:keyword", "default:tfidf", "default"]
         for line in table.lines:
             cell = line["nDCG@10"]
             assert isinstance(cell, dict)
             assert 0 < cell["mean"] <= 1
+        assert [line["default less this"] is None for line in table.lines] == [False] * 6 + [True]
 
 
 def test_the_flag_is_counted_with_and_without_an_answer(tmp_path: Path) -> None:
@@ -203,7 +206,11 @@ def test_speed_is_measured_by_the_bench_itself() -> None:
     assert "load average" in shown(block)
     assert differences(block, block) == []
     [starts] = measure_start(today="2026-01-02", rounds=1).tables
-    assert [line["what"] for line in starts.lines] == ["`import toolsearch`", "`toolsearch --help`"]
+    assert [line["what"] for line in starts.lines] == [
+        "import toolsearch",
+        "import toolsearch.search.searcher",
+        "toolsearch --help",
+    ]
 
 
 def test_figures_are_made_then_hold_then_fall(make: Callable[..., int], capsys: pytest.CaptureFixture[str]) -> None:

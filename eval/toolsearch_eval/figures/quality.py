@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from toolsearch_eval.evaluate import Evaluation, evaluate
 from toolsearch_eval.figures.block import Block, Cell, Table, rounded
 from toolsearch_eval.measures import parse_measure
 from toolsearch_eval.rankers import resolve_ranker
-from toolsearch_eval.statistics import Interval, mean_interval, paired_difference
+from toolsearch_eval.statistics import FEW_GROUPS, Interval, mean_interval, paired_difference
 
 COMMAND = "python -m toolsearch_eval.figures"
 RANKERS = ("reference", "bm25f", "bm25s", "sklearn-words", "default:keyword", "default:tfidf", "default")
@@ -33,24 +33,16 @@ FLAGGED_AT_MOST = 0.05
 
 
 def measure_builtin(data: str, *, today: str) -> Block:
-    """A table for each split of a labelled set: every ranker's means, the primary one with its 95% interval."""
+    """A labelled set: for each split every ranker's means, and the two that matter most by kind of query.
+
+    The primary measure has its 95% interval; beside it stands how much better `default` is on the same queries.
+    """
     labelled = load_data(data)
-    tables = []
-    for split in _splits(labelled):
-        result = _judged(labelled, RANKERS, split)
-        groups = [query.group for query in result.queries]
-        lines: list[dict[str, Cell]] = []
-        for name in RANKERS:
-            primary = mean_interval(result.values(name, PRIMARY), groups)
-            line: dict[str, Cell] = {"ranker": name, str(PRIMARY): interval_cell(primary)}
-            for measure in FURTHER:
-                line[str(measure)] = rounded(mean_interval(result.values(name, measure), groups).mean)
-            lines.append(line)
-        title = (
-            f"{labelled.name}, {split}: {len(result.queries)} queries in {len(set(groups))} groups, "
-            f"{len(labelled.tools)} tools"
-        )
-        tables.append(Table(title=title, lines=tuple(lines)))
+    judged = {split: _judged(labelled, RANKERS, split) for split in _splits(labelled)}
+    tables = [_by_ranker(result) for result in judged.values()]
+    slices = tuple(_by_slice(judged))
+    if slices:
+        tables.append(Table(title=f"{labelled.name}, {PRIMARY} by kind of query (slice)", lines=slices))
     return Block(
         command=COMMAND,
         date=today,
@@ -58,6 +50,40 @@ def measure_builtin(data: str, *, today: str) -> Block:
         circumstances=_libraries(),
         tables=tuple(tables),
     )
+
+
+def _by_ranker(result: Evaluation) -> Table:
+    groups = [query.group for query in result.queries]
+    lines: list[dict[str, Cell]] = []
+    for name in RANKERS:
+        values = result.values(name, PRIMARY)
+        line: dict[str, Cell] = {"ranker": name, str(PRIMARY): interval_cell(mean_interval(values, groups))}
+        gain = paired_difference(values, result.values("default", PRIMARY), groups).difference
+        line["default less this"] = None if name == "default" else interval_cell(gain, key="difference")
+        for measure in FURTHER:
+            line[str(measure)] = rounded(mean_interval(result.values(name, measure), groups).mean)
+        lines.append(line)
+    title = (
+        f"{result.data.name}, {result.split}: {len(result.queries)} queries in {len(set(groups))} groups, "
+        f"{len(result.data.tools)} tools"
+    )
+    return Table(title=title, lines=tuple(lines))
+
+
+def _by_slice(judged: Mapping[str, Evaluation]) -> Iterator[dict[str, Cell]]:
+    """A line for each slice with the means of yardstick and `default` by split."""
+    slices = sorted({query.slice for result in judged.values() for query in result.queries if query.slice})
+    for part in slices:
+        line: dict[str, Cell] = {"slice": part}
+        for split, result in judged.items():
+            places = [place for place, query in enumerate(result.queries) if query.slice == part]
+            groups = [result.queries[place].group for place in places]
+            line[f"{split} groups"] = len(set(groups))
+            for name in (YARDSTICK, "default"):
+                values = result.values(name, PRIMARY)
+                found = mean_interval([values[place] for place in places], groups)
+                line[f"{split} {name}"] = rounded(found.mean) if found.n >= FEW_GROUPS else "too few to tell"
+        yield line
 
 
 def measure_suites(folder: Path, *, today: str, tell: Callable[[str], None] = lambda _: None) -> Block:
