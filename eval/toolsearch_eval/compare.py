@@ -116,9 +116,9 @@ class Comparison:
             "b": self.b,
             "mean_a": self.mean_a,
             "mean_b": self.mean_b,
-            **_difference_json(self.overall),
+            **difference_json(self.overall),
             "slices": {
-                part.name: {"queries": part.queries, "few": part.few, **_difference_json(part.difference)}
+                part.name: {"queries": part.queries, "few": part.few, **difference_json(part.difference)}
                 for part in self.slices
             },
             "moved": [
@@ -256,7 +256,8 @@ def _check_same(first: Judged, second: Judged) -> None:
             raise UsageError(f"the two were judged {what}{detail}; judge both alike first.")
 
 
-def _difference_json(found: Difference) -> dict[str, Any]:
+def difference_json(found: Difference) -> dict[str, Any]:
+    """The machine-readable form of a difference: flat, intervals as low and high."""
     return {
         "difference": found.difference.mean,
         "low": found.difference.low,

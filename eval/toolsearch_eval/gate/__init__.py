@@ -1,0 +1,1 @@
+"""The gate: fails when search quality falls below a blessed baseline."""
