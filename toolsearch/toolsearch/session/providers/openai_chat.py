@@ -219,6 +219,16 @@ def _assistant(message: Mapping[str, Any]) -> dict[str, Any] | None:
     return kept
 
 
+def _merged(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
+    parts = [
+        {"type": "text", "text": content} if isinstance(content, str) else content
+        for message in (first, second)
+        for content in (message["content"] if isinstance(message["content"], list) else [message["content"]])
+        if content is not None
+    ]
+    return {**first, **second, "content": parts or None, "tool_calls": [*_calls(first), *_calls(second)]}
+
+
 def _clean_content(content: Any) -> Any:
     """Content without blanks and references; None when nothing is left."""
     if not isinstance(content, list):
@@ -253,8 +263,10 @@ def _items(history: Sequence[Any], render: Render) -> list[Item]:
         if role == "assistant":
             cleaned = _assistant(message)
             if cleaned is not None:
-                calls = tuple(str(call.get("id")) for call in _calls(cleaned))
-                items.append(Item("assistant", cleaned, calls))
+                if items and items[-1].role == "assistant" and items[-1].calls:
+                    # Results must follow at once, so calls in a row are calls of one message.
+                    cleaned = _merged(items.pop().value, cleaned)
+                items.append(Item("assistant", cleaned, tuple(str(call.get("id")) for call in _calls(cleaned))))
             continue
         content = _clean_content(message.get("content"))
         if role == "tool":

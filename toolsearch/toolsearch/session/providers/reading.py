@@ -18,7 +18,7 @@ def plain(value: Any, *, by_alias: bool = True) -> Any:
     """A JSON value of a value that may be, or hold, objects of a provider's client.
 
     Args:
-        value: Objects are dumped as they came from the server: what it did not send is left out.
+        value: Of objects the fields that are empty are left out; what a model wrote in its arguments stays.
         by_alias: Fields under the names that the server uses; otherwise under those of the client.
 
     Returns:
@@ -51,7 +51,7 @@ def _plain(value: Any, by_alias: bool) -> Any:
         return base64.b64encode(value).decode("ascii")
     dump = getattr(value, "model_dump", None)
     if callable(dump) and not isinstance(value, type):
-        return _plain(dump(mode="json", exclude_unset=True, by_alias=by_alias, warnings=False), by_alias)
+        return _plain(dump(mode="json", exclude_none=True, by_alias=by_alias, warnings=False), by_alias)
     raise UsageError(
         f"a message holds a {type(value).__name__}, which no request can carry; "
         "accepted: JSON values, bytes and the objects of the provider's client."

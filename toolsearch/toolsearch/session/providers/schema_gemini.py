@@ -13,7 +13,7 @@ from typing import Any
 from toolsearch.session.providers.schema_repair import MAX_DEPTH, Faults, resolve
 from toolsearch.tools.untrusted import safe_json
 
-_SUPPORTED = frozenset(
+SUPPORTED = frozenset(
     {
         "additionalProperties",
         "anyOf",
@@ -23,17 +23,25 @@ _SUPPORTED = frozenset(
         "format",
         "items",
         "maxItems",
+        "maxLength",
+        "maxProperties",
         "maximum",
         "minItems",
+        "minLength",
+        "minProperties",
         "minimum",
+        "pattern",
         "prefixItems",
         "properties",
         "propertyOrdering",
         "required",
         "title",
         "type",
+        "uniqueItems",
     }
 )
+"""What the client's own type for JSON Schema holds, with `prefixItems` and `propertyOrdering` of the documentation."""
+
 _SILENT = frozenset({"$anchor", "$comment", "$defs", "$id", "$schema", "$vocabulary", "definitions", "nullable"})
 """Say nothing about a value."""
 
@@ -90,7 +98,7 @@ class _Writer:
                 _write_enum(value, written, told)
             elif key == "format" and value not in _FORMATS:
                 told[key] = value
-            elif key in _SUPPORTED:
+            elif key in SUPPORTED:
                 written[key] = value
             else:
                 told[key] = value

@@ -71,9 +71,9 @@ class Faults:
         """Note a fault; `path` leads to it through the schema."""
         self._found.setdefault(what, ".".join(shown_name(step[:40]) for step in path[:8]))
 
-    def __iter__(self) -> Iterator[str]:
-        """The faults in the order of their finding, each with its place."""
-        return (f"{what} (at {place})" if place else what for what, place in self._found.items())
+    def __iter__(self) -> Iterator[tuple[str, str]]:
+        """What was changed and its first place ("" for the whole schema), in the order of their finding."""
+        return iter(self._found.items())
 
 
 def repaired(schema: Mapping[str, Any] | None, faults: Faults) -> dict[str, Any]:

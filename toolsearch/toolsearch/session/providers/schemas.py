@@ -14,6 +14,8 @@ from toolsearch.session.providers.schema_repair import Faults, repaired
 from toolsearch.session.providers.schema_unions import one_object
 from toolsearch.tools.untrusted import CUT_MARK, shown_name
 
+_MOST_NAMED = 8
+
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
@@ -54,15 +56,19 @@ class Definition:
 
 
 def definitions(tools: Sequence[Tool], dialect: Dialect) -> tuple[tuple[Definition, ...], NameMap, tuple[str, ...]]:
-    """The tools as a provider accepts them, how they are called there, and a warning for all that was changed.
+    """The tools as a provider accepts them, how they are called there, and a warning for each kind of change.
 
     A tool that is fit goes unchanged. The order is that of `tools`; names depend on nothing but the names.
     """
     sent = map_names((tool.name for tool in tools), dialect.names)
     made: list[Definition] = []
     parameters: dict[str, Mapping[str, str]] = {}
-    warnings: list[str] = []
-    for tool in tools:
+    found: dict[str, list[str]] = {}
+    first: dict[str, int] = {}
+    for place, tool in enumerate(tools):
+        if first.setdefault(tool.name, place) != place:
+            found.setdefault("a second tool of the same name is not sent", []).append(shown_name(tool.name))
+            continue
         faults = Faults()
         schema, notes = one_object(repaired(tool.input_schema, faults), dialect.refused, faults)
         if dialect.gemini:
@@ -72,12 +78,20 @@ def definitions(tools: Sequence[Tool], dialect: Dialect) -> tuple[tuple[Definiti
             parameters[tool.name] = renamed
         description = _described(tool.description, notes, dialect.description, faults)
         made.append(Definition(sent[tool.name], description, schema))
-        warnings.extend(f"{dialect.provider}: tool {shown_name(tool.name)}: {fault}" for fault in faults)
+        for fault, at in faults:
+            found.setdefault(fault, []).append(shown_name(tool.name) + (f" (at {at})" if at else ""))
+    warnings = [f"{dialect.provider}: {fault}: {_listed(found[fault])}" for fault in found]
     if dialect.most and len(made) > dialect.most:
         warnings.append(
             f"{dialect.provider}: {len(made)} tools are inlined, and {dialect.most} are accepted; defer some of them"
         )
     return tuple(made), NameMap(sent, parameters), tuple(warnings)
+
+
+def _listed(tools: Sequence[str]) -> str:
+    """The first tools of a warning, and how many more there are."""
+    more = len(tools) - _MOST_NAMED
+    return ", ".join(tools[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def _renamed(schema: dict[str, Any], rule: NameRule | None, faults: Faults) -> tuple[dict[str, Any], dict[str, str]]:
