@@ -109,7 +109,7 @@ def _run(arguments: list[str]) -> int:
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else 2
     if parsed.version:
-        print(f"toolsearch {_version()}")
+        print(f"toolsearch {package_version()}")
         return 0
     if verb is None:
         parser.print_help(sys.stderr)
@@ -118,7 +118,8 @@ def _run(arguments: list[str]) -> int:
     return int(module.run(parsed))
 
 
-def _version() -> str:
+def package_version() -> str:
+    """The installed version, or a word that says that there is none."""
     from importlib.metadata import PackageNotFoundError, version
 
     try:

@@ -56,6 +56,7 @@ class Verdict:
             margin, so that a regression can't be ruled out.
         reasons: Which guards fired, a line each; empty unless it fails.
         baseline: What it was held against.
+        ranker: The ranker that was judged.
         mean_before: The blessed mean over groups; None where only must-pass queries are measured.
         mean_now: The mean now.
         overall: Now less before, over the queries of the split.
@@ -68,6 +69,7 @@ class Verdict:
     outcome: Outcome
     reasons: tuple[str, ...]
     baseline: Baseline
+    ranker: str
     mean_before: float | None
     mean_now: float | None
     overall: Difference
@@ -83,7 +85,8 @@ class Verdict:
             "verdict": self.outcome,
             "reasons": list(self.reasons),
             "data": self.baseline.data,
-            "ranker": self.baseline.ranker,
+            "ranker": self.ranker,
+            "blessed": {"ranker": self.baseline.ranker, "date": self.baseline.date, "reason": self.baseline.reason},
             "margin": self.margin,
             "measures": {
                 str(self.baseline.measure): {
@@ -198,6 +201,7 @@ def gate(
         outcome="fail" if reasons else "inconclusive" if unsure else "pass",
         reasons=tuple(reasons),
         baseline=baseline,
+        ranker=ranker.name,
         mean_before=mean_interval([blessed[place].value for place in places], groups).mean,
         mean_now=mean_interval([values[place] for place in places], groups).mean,
         overall=overall,
