@@ -14,6 +14,7 @@ from typing import Any, Literal
 import toolsearch_datasets
 from toolsearch.catalog.formats import load_catalog, to_row
 from toolsearch.catalog.json_source import MAX_DEPTH, too_deep
+from toolsearch.catalog.names import shown
 from toolsearch.catalog.tool import Tool
 from toolsearch.errors import DataError, Problem, UnknownNameError
 from toolsearch_eval.data_files import MAX_GRADE, id_fault, kind_of, read_qrels, read_rows, read_text
@@ -235,7 +236,9 @@ def _queries(path: Path, problems: list[Problem]) -> tuple[Query, ...]:
         faults = list(_query_faults(row))
         query_id = row.get("query_id")
         if isinstance(query_id, str) and lines.setdefault(query_id, number) != number:
-            faults.append(("query_id", f"{query_id!r} stands on line {lines[query_id]} already; ids must be unique"))
+            faults.append(
+                ("query_id", f"{shown(query_id)} stands on line {lines[query_id]} already; ids must be unique")
+            )
         if faults:
             problems += [Problem(str(path), number, name, message) for name, message in faults]
             continue

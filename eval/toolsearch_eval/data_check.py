@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from toolsearch.catalog.core_tools import is_deferred
-from toolsearch.catalog.names import name_fault
+from toolsearch.catalog.names import name_fault, shown
 from toolsearch.catalog.tool import Tool
 from toolsearch.errors import Problem
 from toolsearch_eval.data import DataSet, Judgement, Query, latest_grades
@@ -46,7 +46,7 @@ def check_data(data: DataSet) -> tuple[list[Problem], list[Problem]]:
         groups.setdefault(query.slice, set()).add(query.group)
     for name, members in sorted(groups.items()):
         if len(members) < FEW_GROUPS:
-            warnings.append(Problem(path, 0, "slice", f"{name!r} has {len(members)} groups: too few to tell"))
+            warnings.append(Problem(path, 0, "slice", f"{shown(name)} has {len(members)} groups: too few to tell"))
     return _in_file_order(errors), _in_file_order(warnings)
 
 
@@ -69,30 +69,36 @@ def _check_labels(data: DataSet, errors: list[Problem]) -> None:
         if not query.text.strip():
             error("text", "is empty; write what is asked")
         if query.expect == "none" and needed:
-            error("expect", f"is none, but {sorted(needed)} are labelled as answers")
+            error("expect", f"is none, but there are answers with labels: {_listed(needed)}")
         if query.expect != "none" and not needed:
-            error("query_id", f"{query.query_id!r} has no relevant label; label it or set expect to none")
+            error("query_id", f"{shown(query.query_id)} has no relevant label; label it or set expect to none")
         for name in sorted({*grades, *query.must_not}):
+            which = f"{shown(name)} of query {shown(query.query_id)}"
             if name not in tools:
-                error("tool", f"{name!r} of query {query.query_id!r} is not in the catalog")
+                error("tool", f"{which} is not in the catalog")
             elif name in needed and not is_deferred(tools[name]):
-                error("tool", f"{name!r} of query {query.query_id!r} is always loaded, so it is never searched")
+                error("tool", f"{which} is always loaded, so it is never searched")
             elif name in needed and (fault := name_fault(name)) is not None:
-                error("tool", f"{name!r} of query {query.query_id!r} is never shown, as its name {fault}; rename it")
+                error("tool", f"{which} is never shown, as its name {fault}; rename it")
         if needed & set(query.must_not):
-            error("must_not", f"{sorted(needed & set(query.must_not))} are labelled as answers too")
+            error("must_not", f"names tools that are labelled as answers: {_listed(needed & set(query.must_not))}")
     for name, count in sorted(Counter(tool.name for tool in data.tools).items()):
         if count > 1:
-            message = f"{name!r} is the name of {count} tools; give each its full id, so that labels tell them apart"
-            errors.append(Problem(str(Path(data.path) / "catalog.jsonl"), 0, "name", message))
+            message = f"is the name of {count} tools; give each its full id, so that labels tell them apart"
+            errors.append(Problem(str(Path(data.path) / "catalog.jsonl"), 0, "name", f"{shown(name)} {message}"))
     unknown = dict.fromkeys(data.judgements)
     for query in data.queries:
         unknown.pop(query.query_id, None)
     lines = {label.query_id: label.line for label in reversed(data.labels)}
     path = str(Path(data.path) / ("judgements.jsonl" if data.labels else "qrels.tsv"))
     for query_id in unknown:
-        message = f"{query_id!r} has labels and no row in queries.jsonl; add the query or remove the labels"
+        message = f"{shown(query_id)} has labels and no row in queries.jsonl; add the query or remove the labels"
         errors.append(Problem(path, lines.get(query_id, 0), "query_id", message))
+
+
+def _listed(names: Iterable[str]) -> str:
+    known = sorted(names)
+    return ", ".join(map(shown, known[:5])) + (f" and {len(known) - 5} more" if len(known) > 5 else "")
 
 
 def _check_texts(data: DataSet, errors: list[Problem], warnings: list[Problem]) -> None:
@@ -105,7 +111,7 @@ def _check_texts(data: DataSet, errors: list[Problem], warnings: list[Problem]) 
             continue
         other = first.setdefault(words, query)
         if other is not query:
-            again = f"same text as query {other.query_id!r} on line {other.line}"
+            again = f"same text as query {shown(other.query_id)} on line {other.line}"
             answers = [relevant(data.judgements.get(each.query_id, {})) for each in (other, query)]
             if other.split != query.split:
                 errors.append(Problem(path, query.line, "split", f"{again}, which is in {other.split}; keep one"))
@@ -114,7 +120,7 @@ def _check_texts(data: DataSet, errors: list[Problem], warnings: list[Problem]) 
             elif other.split == query.split:
                 warnings.append(Problem(path, query.line, "text", f"{again}; keep one, or give both one group"))
         for tool, kind in copies.of(words):
-            message = f"is copied from the {kind} of {tool!r}, or it from this; write it anew"
+            message = f"is copied from the {kind} of {shown(tool)}, or it from this; write it anew"
             warnings.append(Problem(path, query.line, "text", message))
 
 
@@ -162,7 +168,7 @@ def _check_groups(data: DataSet, errors: list[Problem]) -> None:
     splits: dict[str, str] = {}
     for query in data.queries:
         if splits.setdefault(query.group, query.split) != query.split:
-            message = f"{query.group!r} stands in dev and in test; a group belongs to one split"
+            message = f"{shown(query.group)} stands in dev and in test; a group belongs to one split"
             errors.append(Problem(path, query.line, "group", message))
 
 
@@ -181,10 +187,11 @@ def _check_judges(data: DataSet, errors: list[Problem], warnings: list[Problem])
             continue  # a later pass settles it
         other = first.setdefault(key, label)
         if other.grade != label.grade:
+            which = f"{shown(label.tool)} of {shown(label.query_id)}"
             message = (
-                f"{label.tool!r} of {label.query_id!r} is {label.grade} here and {other.grade} on line {other.line}"
+                f"{which} is {label.grade} here and {other.grade} on line {other.line}; a later pass can settle it"
             )
-            fault = Problem(str(path), label.line, "grade", f"{message}; a later pass can settle it")
+            fault = Problem(str(path), label.line, "grade", message)
             (errors if other.judge == label.judge else warnings).append(fault)
     derived = path.with_name("qrels.tsv")
     if derived.is_file() and read_qrels(derived, errors) != latest_grades(data.labels):

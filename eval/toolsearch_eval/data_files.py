@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from toolsearch.catalog.json_source import MAX_DEPTH, JsonFault, read_value, skip_blank, surrogate_path, too_deep
+from toolsearch.catalog.names import shown
 from toolsearch.errors import Problem
 
 MAX_GRADE: Final = 100
@@ -149,7 +150,7 @@ def read_qrels(path: Path, problems: list[Problem]) -> dict[str, dict[str, int]]
         known = judgements.setdefault(query_id, {})
         if known.setdefault(tool, grade) != grade:
             message = (
-                f"{tool!r} of {query_id!r} has grade {known[tool]} on line {lines[query_id, tool]} and "
+                f"{shown(tool)} of {shown(query_id)} has grade {known[tool]} on line {lines[query_id, tool]} and "
                 f"{grade} here; keep one"
             )
             problems.append(Problem(str(path), number, "grade", message))

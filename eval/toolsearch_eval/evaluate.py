@@ -12,6 +12,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from toolsearch.catalog.core_tools import is_deferred
+from toolsearch.catalog.names import shown
 from toolsearch.errors import DataError, Problem, UsageError
 from toolsearch_eval.data import DataSet, Query
 from toolsearch_eval.extras import require
@@ -204,7 +205,7 @@ def evaluate(
     for part in sorted({query.slice for query in queries if query.slice}):
         groups = len({query.group for query in queries if query.slice == part})
         if groups < FEW_GROUPS:
-            warnings.append(f"slice {part!r} has {groups} groups: too few to tell")
+            warnings.append(f"slice {shown(part)} has {groups} groups: too few to tell")
     return Evaluation(
         data=data,
         split=chosen,
@@ -225,7 +226,7 @@ def _refuse_twins(data: DataSet) -> None:
     if twins:
         path = os.path.join(data.path, "catalog.jsonl")
         message = "is the name of several tools; give each its full id, so that labels tell them apart"
-        raise DataError([Problem(path, 0, "name", f"{name!r} {message}") for name in twins])
+        raise DataError([Problem(path, 0, "name", f"{shown(name)} {message}") for name in twins])
 
 
 def _measured(data: DataSet, split: str) -> tuple[tuple[Query, ...], dict[str, int], int]:

@@ -90,13 +90,13 @@ ERRORS: list[tuple[str, list[dict[str, Any]], list[dict[str, Any]], list[tuple[s
         "no answer expected and one labelled",
         [q("a", "x y", expect="none")],
         [label("a", "send_mail", 1)],
-        [("queries.jsonl", 11, "expect", "is none, but ['send_mail'] are labelled as answers")],
+        [("queries.jsonl", 11, "expect", "is none, but there are answers with labels: 'send_mail'")],
     ),
     (
         "an answer that must not come",
         [q("a", "x y", must_not=["send_mail"])],
         [label("a", "send_mail", 2)],
-        [("queries.jsonl", 11, "must_not", "['send_mail'] are labelled as answers too")],
+        [("queries.jsonl", 11, "must_not", "names tools that are labelled as answers: 'send_mail'")],
     ),
     (
         "labels without a query",

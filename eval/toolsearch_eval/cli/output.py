@@ -9,10 +9,12 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-# Control characters, the C1 block, line and paragraph separators, marks that turn the writing direction, and halves of
-# surrogate pairs: text from a catalog must neither steer a terminal nor forge a line of ours.
+# Control characters, the C1 block, line and paragraph separators, marks that turn the writing direction, invisible
+# format characters (the tags too, which can hold a whole hidden text), and halves of surrogate pairs: text from a
+# catalog must neither steer a terminal nor forge a line of ours. The joiners U+200C and U+200D stay: scripts need them.
 _UNSAFE = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2060\u2066-\u2069\ufeff\ud800-\udfff]"
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u180e\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+    "\ud800-\udfff\U000e0000-\U000e007f]"
 )
 _UNSAFE_LINE = re.compile(_UNSAFE.pattern[:-1] + "\t\n]")
 
@@ -51,7 +53,7 @@ def print_json(value: Mapping[str, Any]) -> None:
     """Print one object on stdout, valid JSON (no NaN) and safe for a terminal."""
     text = json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False)
     # Line breaks here are the layout's own: those inside of strings are escaped already.
-    print(re.sub(_UNSAFE, lambda match: f"\\u{ord(match[0]):04x}", text))
+    print(_UNSAFE.sub(lambda match: json.dumps(match[0])[1:-1], text))
 
 
 def say(text: str) -> None:
@@ -97,4 +99,6 @@ def _escape(match: re.Match[str]) -> str:
     if named:
         return named
     number = ord(character)
-    return f"\\x{number:02x}" if number < 256 else f"\\u{number:04x}"
+    if number < 256:
+        return f"\\x{number:02x}"
+    return f"\\u{number:04x}" if number < 65536 else f"\\U{number:08x}"

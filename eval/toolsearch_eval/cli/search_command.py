@@ -240,7 +240,7 @@ def _as_text(answer: Mapping[str, Any], *, deferred: int) -> str:
         if result["description"]:
             lines.append(f"    {shortened(result['description'], 160)}")
         shown = ", ".join(
-            f"{neutralise(item['name'])}: {neutralise(item['type'])}{'' if item['required'] else '?'}"
+            f"{shortened(item['name'], 60)}: {shortened(item['type'], 60)}{'' if item['required'] else '?'}"
             for item in result["parameters"][:12]
         )
         more = len(result["parameters"]) - 12

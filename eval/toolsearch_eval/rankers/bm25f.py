@@ -44,19 +44,30 @@ _CHARACTERS = re.compile(
     r"\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af\U00020000-\U0003134f]+"
 )
 _DEPTH = 32
+_LONGEST_WORD = 250
+"""Characters of a text that are read for each term that is kept; bounds the work, and no real text comes near."""
 _stemmer = snowballstemmer.stemmer("english")
 _stems: dict[str, str] = {}
 
 
-def terms_of(text: str, *, drop_stop_words: bool) -> list[str]:
+def terms_of(text: str, *, drop_stop_words: bool, limit: int | None = None) -> list[str]:
     """The index terms of a text in order; empty for a text without letters and digits.
+
+    Args:
+        text: Any text.
+        drop_stop_words: Leave out the words of `STOP_WORDS`.
+        limit: At most so many terms; the rest of the text is not read.
 
     >>> terms_of("The readFiles tool", drop_stop_words=True)
     ['read', 'file', 'tool']
     """
     terms: list[str] = []
-    for word in _WORD.findall(unicodedata.normalize("NFKC", text)):
-        rest = 0
+    if limit is not None:
+        text = text[: limit * _LONGEST_WORD]
+    for found in _WORD.finditer(unicodedata.normalize("NFKC", text)):
+        if limit is not None and len(terms) >= limit:
+            break
+        word, rest = found[0], 0
         for run in _CHARACTERS.finditer(word):
             _add_words(word[rest : run.start()], terms, drop_stop_words)
             characters = run[0]
@@ -64,7 +75,7 @@ def terms_of(text: str, *, drop_stop_words: bool) -> list[str]:
             terms += [characters[place : place + 2] for place in range(len(characters) - 1)]
             rest = run.end()
         _add_words(word[rest:], terms, drop_stop_words)
-    return terms
+    return terms[:limit]
 
 
 def _add_words(text: str, terms: list[str], drop_stop_words: bool) -> None:
@@ -130,13 +141,13 @@ def _fields(tool: Tool) -> tuple[list[str], ...]:
         if name:
             parameter_names += terms_of(name, drop_stop_words=False)
         if text and len(parameter_texts) < PARAMETER_TERMS:
-            parameter_texts += terms_of(text, drop_stop_words=True)
+            parameter_texts += terms_of(text, drop_stop_words=True, limit=PARAMETER_TERMS - len(parameter_texts))
     return (
         terms_of(tool.leaf, drop_stop_words=False),
         terms_of(tool.server or "", drop_stop_words=False),
-        terms_of(tool.description or "", drop_stop_words=True)[:DESCRIPTION_TERMS],
+        terms_of(tool.description or "", drop_stop_words=True, limit=DESCRIPTION_TERMS),
         parameter_names,
-        parameter_texts[:PARAMETER_TERMS],
+        parameter_texts,
     )
 
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Collection, Iterable
 from typing import Any
 
+from toolsearch.catalog.names import shown
 from toolsearch.errors import UsageError
 
 SCORE_DIGITS = 9
@@ -37,21 +38,23 @@ def settled(answer: Any, depth: int, *, known: Collection[str], query_id: str, k
             not there, or a score is not a finite number.
     """
     if isinstance(answer, str | bytes | dict) or not isinstance(answer, Iterable):
-        raise UsageError(f"query {query_id!r}: gave {_brief(answer)}; a list of (name, score) is needed")
+        raise UsageError(f"query {shown(query_id)}: gave {_brief(answer)}; a list of (name, score) is needed")
     checked: dict[str, float] = {}
     for place, result in enumerate(answer):
         if place == depth:  # counted while they come, as they may never end
-            raise UsageError(f"query {query_id!r}: gave more than the {depth} results that were asked for")
+            raise UsageError(f"query {shown(query_id)}: gave more than the {depth} results that were asked for")
         if isinstance(result, str) or not isinstance(result, Iterable) or len(pair := list(result)) != 2:
-            raise UsageError(f"query {query_id!r}: gave {_brief(result)} as a result; (name, score) is needed")
+            raise UsageError(f"query {shown(query_id)}: gave {_brief(result)} as a result; (name, score) is needed")
         name, score = pair
         if not isinstance(name, str) or name not in known:
-            raise UsageError(f"query {query_id!r}: gave {_brief(name)}, which is none of the {len(known)} tools")
+            raise UsageError(f"query {shown(query_id)}: gave {_brief(name)}, which is none of the {len(known)} tools")
         if name in checked:
-            raise UsageError(f"query {query_id!r}: gave {name!r} twice; each tool may come once")
+            raise UsageError(f"query {shown(query_id)}: gave {name!r} twice; each tool may come once")
         checked[name] = _number(score)
         if not math.isfinite(checked[name]):
-            raise UsageError(f"query {query_id!r}: gave {name!r} the score {_brief(score)}; it must be a finite number")
+            raise UsageError(
+                f"query {shown(query_id)}: gave {name!r} the score {_brief(score)}; it must be a finite number"
+            )
     return list(checked) if keeps_order else [name for name, _ in best_first(checked.items(), depth)]
 
 

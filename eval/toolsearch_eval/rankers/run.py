@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from toolsearch.catalog.names import shown
 from toolsearch.catalog.tool import Tool
 from toolsearch.errors import UsageError
 from toolsearch_eval.data import Query
@@ -105,10 +106,7 @@ def _answers(ranker: Ranker, batch: Sequence[Query], depth: int) -> list[Any]:
     found = list(islice(answers, len(batch) + 1))
     if len(found) != len(batch):
         count = f"more than {len(batch)}" if len(found) > len(batch) else str(len(found))
-        place = (
-            f"queries {batch[0].query_id!r} to {batch[-1].query_id!r}" if len(batch) > 1 else repr(batch[0].query_id)
-        )
-        raise UsageError(f"{place}: gave {count} rankings for {len(batch)} queries; one for each is needed")
+        raise UsageError(f"{_place(batch)}: gave {count} rankings for {len(batch)} queries; one for each is needed")
     return found
 
 
@@ -118,10 +116,10 @@ def _culprit(ranker: Ranker, batch: Sequence[Query], depth: int) -> str:
         try:
             ranker.rank([query.text], depth)
         except (Exception, SystemExit):
-            return f"query {query.query_id!r}"
+            return f"query {shown(query.query_id)}"
     return f"{_place(batch)} together"
 
 
 def _place(batch: Sequence[Query]) -> str:
-    first, last = batch[0].query_id, batch[-1].query_id
-    return f"query {first!r}" if len(batch) == 1 else f"queries {first!r} to {last!r}"
+    first, last = shown(batch[0].query_id), shown(batch[-1].query_id)
+    return f"query {first}" if len(batch) == 1 else f"queries {first} to {last}"
