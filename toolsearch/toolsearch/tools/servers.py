@@ -33,3 +33,12 @@ def servers_in(servers: Mapping[str, ServerStatus], *states: ServerState) -> tup
     ('a', 'b')
     """
     return tuple(sorted(name for name, status in servers.items() if status.state in states))
+
+
+def is_reachable(server: str | None, servers: Mapping[str, ServerStatus]) -> bool:
+    """Whether tools of this owner can be used now: it has no server, or one that is connected or was never reported.
+
+    >>> is_reachable(None, {}), is_reachable("a", {}), is_reachable("a", {"a": ServerStatus("pending")})
+    (True, True, False)
+    """
+    return server is None or server not in servers or servers[server].state == "connected"
