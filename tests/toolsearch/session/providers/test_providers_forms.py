@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from toolsearch.catalog.synthetic import synthetic_tools
+from toolsearch.errors import UsageError
 from toolsearch.session.providers import NameMap, ToolCall, ToolOutcome, provider_for
 from toolsearch.session.providers.reading import arguments_of, plain
 
@@ -379,6 +380,18 @@ def test_chat_servers_without_ids_get_paired_calls(voices: Any, accepted: Accept
     accepted(voice, request(voice, [voice.provider.user("hi"), *voice.provider.reply(answer), *results]))
 
 
+def test_chat_servers_with_one_id_for_all_get_paired_calls(voices: Any, accepted: Accepted) -> None:
+    """Two calls of one id become two, so that each has its own result; arguments that are an object become text."""
+    voice = voices["openai-chat"]
+    call = {"id": "a", "function": {"name": "SearchExtraTools", "arguments": {"query": "x"}}}
+    answer = {"choices": [{"message": {"role": "assistant", "content": None, "tool_calls": [call, call]}}]}
+    calls = voice.provider.calls(answer, NAMES)
+    assert [(call.id, call.arguments) for call in calls] == [("a", {"query": "x"}), ("a-2", {"query": "x"})]
+    results = voice.provider.results([ToolOutcome(call, f"for {call.id}") for call in calls])
+    payload = accepted(voice, request(voice, [voice.provider.user("hi"), answer, *results]))
+    assert [message.get("content") for message in payload["messages"][2:]] == ["for a", "for a-2"]
+
+
 def test_chat_calls_in_two_messages_are_answered_together(voices: Any, accepted: Accepted) -> None:
     """A host that keeps each call in a message of its own still sends results straight after the calls."""
     voice = voices["openai-chat"]
@@ -435,6 +448,18 @@ def test_options_are_passed_on(voices: Any, accepted: Accepted) -> None:
     payload = accepted(gemini, request(gemini, [gemini.provider.user("hi")], temperature=0.5))
     assert payload["config"]["temperature"] == 0.5
     assert payload["config"]["automatic_function_calling"] == {"disable": True}
+
+
+def test_gemini_options_may_come_as_its_config(voices: Any, accepted: Accepted) -> None:
+    """As the client takes them; what the session makes is refused there too."""
+    from google.genai import types
+
+    voice = voices["gemini"]
+    history = [voice.provider.user("hi")]
+    payload = accepted(voice, request(voice, history, config=types.GenerateContentConfig(temperature=0.5), seed=1))
+    assert (payload["config"]["temperature"], payload["config"]["seed"]) == (0.5, 1)
+    with pytest.raises(UsageError, match="tools can't be given"):
+        request(voice, history, config={"tools": []})
 
 
 def test_the_system_prompt_stands_where_each_provider_wants_it(voices: Any, accepted: Accepted) -> None:

@@ -301,5 +301,5 @@ def _part(media: Media, is_error: bool) -> dict[str, Any]:
     if is_error:
         return {"type": "text", "text": note(media, "an error can hold text alone")}
     if kind is None or (kind == "document" and media.mime != "application/pdf"):
-        return {"type": "text", "text": note(media, "this provider takes no such data")}
+        return {"type": "text", "text": note(media)}
     return {"type": kind, "source": {"type": "base64", "media_type": media.mime, "data": media.data}}

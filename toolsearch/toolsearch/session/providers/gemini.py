@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -44,17 +45,8 @@ from toolsearch.session.providers.texts import (
 from toolsearch.session.providers.turns import Item, in_order
 
 _DIALECT = Dialect("gemini", GEMINI_NAMES, OPENAI_REFUSED, GEMINI_PARAMETERS, gemini=True)
-_RESERVED = ("model", "contents", "config", "system_instruction", "tools")
-_SNAKE = {
-    "functionCall": "function_call",
-    "functionResponse": "function_response",
-    "inlineData": "inline_data",
-    "fileData": "file_data",
-    "thoughtSignature": "thought_signature",
-    "executableCode": "executable_code",
-    "codeExecutionResult": "code_execution_result",
-    "videoMetadata": "video_metadata",
-}
+_RESERVED = ("model", "contents", "system_instruction", "tools")
+_CAPITAL = re.compile("[A-Z]")
 _ASIDE = frozenset({"thought", "thought_signature", "video_metadata", "media_resolution", "part_metadata"})
 """Fields that say something about a part, and are none by themselves."""
 
@@ -92,8 +84,13 @@ class Gemini:
         tail: str | None = None,
         options: Mapping[str, Any] | None = None,
     ) -> dict[str, Any]:
-        """As `Provider.payload`; system prompt, tools and options are in `config`, bytes are base64."""
-        config = checked_options(self.name, options, _RESERVED, tools.names)
+        """As `Provider.payload`; system prompt, tools and options are in `config`, bytes are base64.
+
+        Options may be given one by one or as one mapping `config`, as the client takes them.
+        """
+        given = dict(options or {})
+        inner = plain(given.pop("config", None) or {}, by_alias=False)
+        config = checked_options(self.name, {**inner, **given}, _RESERVED, tools.names)
         contents = _contents(in_order(_items(history, render), missing=_missing, stray=_stray))
         if end := sent_text(tail):
             part = {"text": reminder(end)}
@@ -179,7 +176,7 @@ def _parts(content: Mapping[str, Any]) -> list[dict[str, Any]]:
             part = {"text": part}
         if not isinstance(part, dict):
             continue
-        named = without_none({_SNAKE.get(str(key), str(key)): value for key, value in part.items()})
+        named = without_none({_CAPITAL.sub(r"_\g<0>", str(key)).lower(): value for key, value in part.items()})
         if "tool_reference" in named or named.get("type") == "tool_reference":
             named = {"text": references([named.get("tool_name") or named.get("tool_reference")])}
         filled = [key for key in named if key not in _ASIDE]

@@ -78,7 +78,7 @@ def read_block(block: Mapping[str, Any]) -> Media:
     return Media("text", _json(dict(block)))
 
 
-def note(media: Media, why: str) -> str:
+def note(media: Media, why: str = "this provider takes no such data") -> str:
     """What stands for data that a provider has no place for."""
     return f"[{_described(media.kind, media.mime, media.data)}: not shown, {why}]"
 

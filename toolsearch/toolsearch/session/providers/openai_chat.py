@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -101,7 +102,7 @@ class OpenAIChat:
     def calls(self, response: Any, names: NameMap) -> tuple[ToolCall, ...]:
         """As `Provider.calls`; free-form calls (`custom`) give their input as the raw string."""
         found: list[ToolCall] = []
-        for call in _calls(_message(response)):
+        for call in _identified(_message(response)):
             told = call.get("function") or call.get("custom") or {}
             arguments = arguments_of(told.get("arguments")) if "function" in call else str(told.get("input") or "")
             found.append(tool_call(names, told.get("name"), arguments, call.get("id"), len(found) + 1))
@@ -124,7 +125,7 @@ class OpenAIChat:
                     texts.append(f"{media.text} (it follows the results)")
                     images.append(media)
                 else:
-                    texts.append(note(media, "this provider takes no such data") if media.data else media.text)
+                    texts.append(note(media) if media.data else media.text)
             messages.append(
                 {"role": "tool", "tool_call_id": outcome.call.id, "content": result_text(texts, outcome.is_error)}
             )
@@ -190,6 +191,29 @@ def _calls(message: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [call for call in calls if isinstance(call, dict)] if isinstance(calls, list) else []
 
 
+def _identified(message: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The calls of a message, each with an id of its own: some compatible servers give none, or one to all of them."""
+    calls: list[dict[str, Any]] = []
+    for place, call in enumerate(_calls(message), start=1):
+        identity = str(call.get("id") or f"call-{place}")
+        if any(identity == known["id"] for known in calls):
+            identity = f"{identity}-{place}"
+        kind = call.get("type") or ("custom" if "custom" in call else "function")
+        calls.append({**without_none(call, "index"), "id": identity, "type": kind})
+    return calls
+
+
+def arguments_text(arguments: Any) -> str:
+    """The arguments of a call as the text that a request holds; a blank one is a call without arguments.
+
+    >>> arguments_text('{"a": 1}'), arguments_text(""), arguments_text({"a": 1})
+    ('{"a": 1}', '{}', '{"a": 1}')
+    """
+    if isinstance(arguments, str):
+        return arguments if arguments.strip() else "{}"
+    return json.dumps(arguments or {}, ensure_ascii=False)
+
+
 def _texts(content: Any) -> list[Any]:
     if isinstance(content, list):
         return [part.get("text") for part in content if isinstance(part, dict) and part.get("type") == "text"]
@@ -200,14 +224,12 @@ def _assistant(message: Mapping[str, Any]) -> dict[str, Any] | None:
     """The model's message as a request takes it; None when nothing is in it."""
     kept = without_none(message, *_OUTPUT_ONLY)
     kept["role"] = "assistant"
-    calls = []
-    for place, call in enumerate(_calls(message), start=1):
-        call = without_none(call, "index")
-        # Some compatible servers give no id; the result has to name one all the same.
-        call["id"] = call.get("id") or f"call-{place}"
-        if isinstance(call.get("function"), dict):
-            call["function"] = without_none(call["function"], "parsed_arguments")
-        calls.append(call)
+    calls = _identified(message)
+    for call in calls:
+        function = call.get("function")
+        if isinstance(function, dict):
+            arguments = arguments_text(function.get("arguments"))
+            call["function"] = {**without_none(function, "parsed_arguments"), "arguments": arguments}
     kept.pop("tool_calls", None)
     kept["content"] = _clean_content(message.get("content"))
     if calls:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -20,7 +19,7 @@ from toolsearch.session.providers.base import (
 )
 from toolsearch.session.providers.media import note, read_block
 from toolsearch.session.providers.names import OPENAI_NAMES, NameMap
-from toolsearch.session.providers.openai_chat import MOST_TOOLS, OPENAI_REFUSED, result_text
+from toolsearch.session.providers.openai_chat import MOST_TOOLS, OPENAI_REFUSED, arguments_text, result_text
 from toolsearch.session.providers.reading import (
     arguments_of,
     attachment_of,
@@ -196,8 +195,8 @@ def _clean(item: Mapping[str, Any]) -> dict[str, Any] | None:
         if not content or (isinstance(content, str) and is_blank(content)):
             return None
         kept["content"] = content
-    elif kind == "function_call" and not isinstance(item.get("arguments"), str):
-        kept["arguments"] = json.dumps(item.get("arguments") or {}, ensure_ascii=False)
+    elif kind == "function_call":
+        kept["arguments"] = arguments_text(item.get("arguments"))
     return kept
 
 
@@ -278,7 +277,7 @@ def _result(outcome: ToolOutcome) -> Any:
             data = f"data:{media.mime};base64,{media.data}"
             parts.append({"type": "input_file", "filename": "result.pdf", "file_data": data})
         else:
-            texts.append(note(media, "this provider takes no such data") if media.data else media.text)
+            texts.append(note(media) if media.data else media.text)
     if not parts:
         return result_text(texts, outcome.is_error)
     if any(not is_blank(text) for text in texts) or outcome.is_error:
