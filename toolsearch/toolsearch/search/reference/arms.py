@@ -6,12 +6,11 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from toolsearch.catalog.tool import Tool
 from toolsearch.config import SearchConfig
 from toolsearch.search.analysis.reference import is_han, split_blanks, terms, trim
-from toolsearch.search.reference.evidence import NOWHERE, Evidence, Floats, Integers
+from toolsearch.search.reference.evidence import NOWHERE, Evidence, Floats, Integers, Marks
 from toolsearch.search.reference.formulas import (
     LEAST_HAN_PAIRS,
     NAME_BOOST,
@@ -139,7 +138,7 @@ def keyword_hits(index: ReferenceIndex, query: str, config: SearchConfig, server
                 points[given.places] += given.points
     for word in required:
         has_it = np.zeros(len(points), dtype=bool)
-        has_it[known[word].anywhere()] = True
+        known[word].mark(has_it)
         points[~has_it] = 0.0
     if allowed is not None:
         points[~allowed] = 0.0
@@ -200,7 +199,7 @@ def cosines(index: ReferenceIndex, vectors: Weighted, query: str, server: str | 
     return Cosines(wanted=wanted, length=length, cosines=values, named=named, scores=scores)
 
 
-def _named(index: ReferenceIndex, text: str, allowed: NDArray[np.bool_] | None, server: str | None) -> Tool | None:
+def _named(index: ReferenceIndex, text: str, allowed: Marks | None, server: str | None) -> Tool | None:
     for place in index.by_name.get(text, ()):
         if allowed is None or allowed[place]:
             return index.tools[place]

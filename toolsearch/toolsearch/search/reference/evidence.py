@@ -9,7 +9,7 @@ is found only in texts that hold each of its runs as a whole run; only those are
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 
@@ -20,6 +20,7 @@ from toolsearch.search.analysis.reference import JAVASCRIPT_BLANKS
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+Marks = NDArray[np.bool_]
 
 NOWHERE: Integers = np.zeros(0, dtype=np.int64)
 _RUN = re.compile(r"\w+", re.ASCII)
@@ -42,9 +43,14 @@ class Evidence:
     hint: Integers
     description: Integers
 
-    def anywhere(self) -> Integers:
-        """All of them, ascending."""
-        return union((self.equal, self.inside, self.hint, self.description))
+    def mark(self, tools: Marks) -> None:
+        """Mark all of them in an array with one place per tool."""
+        for places in (self.equal, self.inside, self.hint, self.description):
+            tools[places] = True
+
+    def holds(self, place: int) -> bool:
+        """Whether the word stands anywhere in one tool."""
+        return any(place in places for places in (self.equal, self.inside, self.hint, self.description))
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +77,7 @@ class WordsOfTexts:
 class NameParts:
     """The parts of all names: by part, and as one text in which a piece of a part is found by one search."""
 
+    tools: int
     by_part: dict[str, Integers]
     joined: str
     starts: Integers
@@ -79,15 +86,15 @@ class NameParts:
     def places(self, word: str) -> tuple[Integers, Integers]:
         """The tools with a part that equals a word, and the others with a part that holds it; both ascending."""
         equal = self.by_part.get(word, NOWHERE)
-        found: list[int] = []
+        holding: Marks = np.zeros(self.tools, dtype=bool)
         position = self.joined.find(word)
         while position >= 0:
             number = int(np.searchsorted(self.starts, position, side="right")) - 1
-            found.append(number)
+            holding[self.by_part[self.parts[number]]] = True
             # On with the next part: once is enough.
             position = self.joined.find(word, int(self.starts[number]) + len(self.parts[number]) + 1)
-        holding = union(self.by_part[self.parts[number]] for number in found)
-        return equal, holding[~np.isin(holding, equal)] if len(equal) else holding
+        holding[equal] = False
+        return equal, np.flatnonzero(holding)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,18 +116,12 @@ def read_words(parts: Sequence[Sequence[str]], hints: Sequence[str], description
     return KeywordIndex(_read_parts(parts), _read_texts(hints), _read_texts(descriptions))
 
 
-def union(lists: Iterable[Integers]) -> Integers:
-    """All numbers of some lists, ascending, each once."""
-    filled = [numbers for numbers in lists if len(numbers)]
-    return np.unique(np.concatenate(filled)) if filled else NOWHERE
-
-
 def _read_parts(parts: Sequence[Sequence[str]]) -> NameParts:
     by_part = _postings(parts)
     # Words hold no line break (it is a blank, and a query is split there), so none is found across two parts.
     names = tuple(by_part)
     starts = np.cumsum([0, *(len(part) + 1 for part in names)])[: len(names)]
-    return NameParts(by_part, "\n".join(names), _integers(starts), names)
+    return NameParts(len(parts), by_part, "\n".join(names), _integers(starts), names)
 
 
 def _read_texts(texts: Sequence[str]) -> WordsOfTexts:

@@ -89,8 +89,8 @@ def _keyword_fate(ranking: IndexedReference, hits: KeywordHits, place: int, limi
         return f"the query is the name {hits.named.name}, so the keyword list holds that tool alone"
     if hits.begun and place not in hits.places:
         return "the query begins the names of other tools, so the keyword list holds those alone"
-    lacking = dict.fromkeys(word for word, evidence in hits.words[: hits.required] if place not in evidence.anywhere())
-    has_some = any(place in evidence.anywhere() for _, evidence in hits.words)
+    lacking = dict.fromkeys(word for word, evidence in hits.words[: hits.required] if not evidence.holds(place))
+    has_some = any(evidence.holds(place) for _, evidence in hits.words)
     if lacking and has_some:
         return f"it lacks the required word{'s' * (len(lacking) > 1)} {', '.join(lacking)}"
     rank = _place_in(hits.best(None).tolist(), place)

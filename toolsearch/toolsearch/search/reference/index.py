@@ -10,12 +10,11 @@ from itertools import takewhile
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from toolsearch.catalog.tool import Tool
 from toolsearch.config import SearchConfig
 from toolsearch.search.analysis.reference import ParsedName, parse_name, terms
-from toolsearch.search.reference.evidence import Floats, Integers, KeywordIndex, read_words
+from toolsearch.search.reference.evidence import Floats, Integers, KeywordIndex, Marks, read_words
 from toolsearch.search.reference.formulas import field_weights, inverse_frequencies, relative_counts
 
 FIELDS = ("name", "hint", "description")
@@ -70,7 +69,7 @@ class ReferenceIndex:
     numbers: dict[str, int]
     by_name: dict[str, list[int]]
     loaded: dict[str, list[Tool]]
-    of_server_form: NDArray[np.bool_]
+    of_server_form: Marks
     servers: dict[str, Integers]
     rarity: dict[str, float]
     terms: dict[str, int]
@@ -104,7 +103,7 @@ class ReferenceIndex:
         ).astype(np.float64, copy=False)
         return Weighted(values, np.sqrt(squares), by_field.argmax(axis=0).astype(np.int64))
 
-    def of_server(self, server: str | None) -> NDArray[np.bool_] | None:
+    def of_server(self, server: str | None) -> Marks | None:
         """Which tools belong to a server, exactly; None where no server is asked for."""
         if server is None:
             return None

@@ -113,14 +113,14 @@ class ReferenceRanker:
         meaningful = [evidence for word, evidence in hits.words if word not in STOP_WORDS]
         # A query of stop words alone is searched by them.
         for evidence in meaningful or [evidence for _, evidence in hits.words]:
-            matching[evidence.anywhere()] = True
+            evidence.mark(matching)
         for term in found.cosines.wanted:
             matching[index.places[index.postings(term)]] = True
         if hits.required:
             matching[:] = True
         for _, evidence in hits.words[: hits.required]:
             passing = np.zeros(len(matching), dtype=bool)
-            passing[evidence.anywhere()] = True
+            evidence.mark(passing)
             matching &= passing
         if hits.begun:
             matching[hits.places] = True
