@@ -54,7 +54,7 @@ def test_the_environment_keeps_what_the_base_says() -> None:
         ("context_window", 0),
         ("context_window", True),
         ("announcement_tokens", 0),
-        ("answer_tokens", 199),
+        ("answer_tokens", 999),
         ("prefetch", "yes"),
         ("prefetch_limit", -1),
         ("prefetch_limit", 11),

@@ -43,7 +43,8 @@ states = st.builds(
     discovered=st.lists(st.builds(Discovery, texts, st.sampled_from(SOURCES), st.booleans()), max_size=3).map(tuple),
     announced=st.lists(st.tuples(texts, st.one_of(st.none(), texts)), max_size=3).map(tuple),
     prefetched=st.lists(texts, max_size=3).map(tuple),
-    scope=st.one_of(st.none(), st.lists(texts, max_size=2).map(tuple)),
+    scope=st.lists(st.lists(texts, max_size=2).map(tuple), max_size=2).map(tuple),
+    last_input=texts,
 )
 
 
@@ -59,7 +60,8 @@ FULL: dict[str, Any] = SessionState(
     discovered=(Discovery("send", "search"),),
     announced=(("send", "chat"),),
     prefetched=("send",),
-    scope=("mcp__*",),
+    scope=(("mcp__*",),),
+    last_input="0123",
 ).to_json()
 
 
@@ -86,6 +88,8 @@ FULL: dict[str, Any] = SessionState(
         ({"announced": [{"name": "send", "server": 3}]}, "announced.server"),
         ({"prefetched": "send"}, "prefetched"),
         ({"scope": [None]}, "scope"),
+        ({"scope": [[1]]}, "scope"),
+        ({"last_input": 5}, "last_input"),
         ({"more": 1}, "more"),
     ],
 )
@@ -115,7 +119,7 @@ def test_all_faults_of_a_state_come_at_once() -> None:
     """Two damaged fields make two problems of one error."""
     with pytest.raises(DataError) as caught:
         SessionState.from_json(FULL | {"prefetched": 1, "scope": 2})
-    assert [problem.field for problem in caught.value.problems] == ["prefetched", "scope"]
+    assert {problem.field for problem in caught.value.problems} == {"prefetched", "scope"}
 
 
 def test_the_first_source_of_a_discovery_stays() -> None:

@@ -6,6 +6,7 @@ a resumed, forked or compacted conversation is announced exactly what it does no
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,6 +22,9 @@ DELTA = "deferred_tools_delta"
 
 NO_SERVER = ""
 """Stands for the owner of tools that belong to no server."""
+
+_QUERY_PREFIX = re.compile(r"\s*(select|discover|list)\s*:", re.IGNORECASE)
+"""A name that begins like a query would be read as one by `select:`, so it is left to the search to show it."""
 
 _MOST_COUNT_LINES = 40
 """More servers than these are named by their number alone, so that a thousand servers don't fill the list."""
@@ -122,7 +126,7 @@ class Announcer:
             The value of an attachment: `added` and `removed`, sorted; `servers`, which tells the owners of what was
             added; `beyond`, how many tools are not named, by server, where there are any.
         """
-        present = {tool.name: tool.server or NO_SERVER for tool in selectable}
+        present = _owners(selectable)
         removed = sorted(
             name
             for name, owner in announced.owners.items()
@@ -153,7 +157,7 @@ class Announcer:
 
     def header(self, selectable: Sequence[Tool]) -> Listing:
         """The list of names that is sent with one request."""
-        return self.choose({tool.name: tool.server or NO_SERVER for tool in selectable})
+        return self.choose(_owners(selectable))
 
     def choose(self, owners: Mapping[str, str], first: Iterable[str] = ()) -> Listing:
         """The names that fit into the budget, and the counts of the others.
@@ -189,6 +193,11 @@ class Announcer:
         if cost is None:
             cost = self._costs[name] = self._counter.count(f"{shown_name(name)}\n")
         return cost
+
+
+def _owners(selectable: Iterable[Tool]) -> dict[str, str]:
+    """The server of each tool that can be announced."""
+    return {tool.name: tool.server or NO_SERVER for tool in selectable if not _QUERY_PREFIX.match(tool.name)}
 
 
 def header_text(listing: Listing) -> str:

@@ -198,23 +198,26 @@ def is_enabled(
 
 
 def unavailable_reason(snapshot: Snapshot, in_scope: Callable[[str], bool]) -> str:
-    """Why search or proxy can't be used in a session, or "" when both can.
+    """Why search or proxy can't be used in a session, or "" when both can; see `unavailable_name`."""
+    reasons = (unavailable_name(name, snapshot, in_scope) for name in (_SEARCH, _EXECUTE))
+    return " and ".join(filter(None, reasons))
+
+
+def unavailable_name(name: str, snapshot: Snapshot, in_scope: Callable[[str], bool]) -> str:
+    """Why a synthetic tool can't be used in a session, or "" when it can.
 
     Args:
+        name: The synthetic tool.
         snapshot: The catalog; a synthetic tool that it doesn't hold is fine, one that it denies or that says that it
             is not enabled can't be used.
         in_scope: Whether an agent's tool list holds a name.
     """
-    reasons = []
-    for name in (_SEARCH, _EXECUTE):
-        tool = snapshot.get(name)
-        if name in snapshot.denied_synthetic or name in {hidden.name for hidden in snapshot.hidden}:
-            reasons.append(f"{name} is denied")
-        elif not in_scope(name):
-            reasons.append(f"{name} is not in the agent's tool list")
-        elif tool is not None and _says_disabled(tool):
-            reasons.append(f"{name} is disabled")
-    return " and ".join(reasons)
+    tool = snapshot.get(name)
+    if name in snapshot.denied_synthetic:
+        return f"{name} is denied"
+    if not in_scope(name):
+        return f"{name} is not in the agent's tool list"
+    return f"{name} is disabled" if tool is not None and _says_disabled(tool) else ""
 
 
 def definition_tokens(tools: Iterable[Tool], counter: TokenCounter) -> int:

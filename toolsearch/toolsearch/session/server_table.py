@@ -25,6 +25,7 @@ class ServerTable:
         """No server is known."""
         self._told: dict[str, ServerStatus] = {}
         self._seen: set[str] = set()
+        self._remembered: set[str] = set()
         self._lock = threading.Lock()
 
     def set(self, name: str, state: ServerState, reason: str = "") -> None:
@@ -52,6 +53,7 @@ class ServerTable:
         present = {tool.server for tool in snapshot.tools if tool.server}
         with self._lock:
             self._seen |= present
-            known = self._seen | set(remembered) | set(self._told)
+            self._remembered.update(remembered)
+            known = self._seen | self._remembered | set(self._told)
             told, seen = dict(self._told), set(self._seen)
         return {name: told.get(name, _CONNECTED if name in seen else _NOT_YET) for name in sorted(known)}

@@ -10,6 +10,8 @@ from typing import Any, Literal
 
 from toolsearch.errors import UnknownNameError, UsageError
 from toolsearch.session.mode import ENVIRONMENT_KILL_SWITCH, ENVIRONMENT_MODE, read_switch
+from toolsearch.tools.render import SMALLEST_BUDGET
+from toolsearch.tools.search_tool import DEFAULT_TOKEN_BUDGET
 
 Announcements = Literal["header", "delta"]
 """How the model learns which deferred tools there are: a list at the end of each request, or changes in the history."""
@@ -31,7 +33,7 @@ class SessionSettings:
         context_window: Tokens that the model can read, above 0; the threshold of `auto` is a share of it.
         announcement_tokens: The most tokens of names that a list of announced tools takes, above 0; servers whose tools
             don't fit are named with their counts.
-        answer_tokens: The most tokens of a search answer, at least 200.
+        answer_tokens: The most tokens of a search answer, at least 1000.
         prefetch: Recommend tools before the model asks.
         prefetch_limit: The most tools that one request recommends, 0..10.
         prefetch_confidence: How sure a recommendation has to be, 0..1.
@@ -49,10 +51,10 @@ class SessionSettings:
     announcements: Announcements = "header"
     context_window: int = 200_000
     announcement_tokens: int = 4_000
-    answer_tokens: int = 6_000
+    answer_tokens: int = DEFAULT_TOKEN_BUDGET
     prefetch: bool = True
     prefetch_limit: int = 3
-    prefetch_confidence: float = 0.5
+    prefetch_confidence: float = 0.4
     prefetch_deadline: float = 0.5
     prefetch_tokens: int = 350
     require_discovery: bool = False
@@ -136,7 +138,7 @@ _CHECKS: tuple[tuple[str, str, Any], ...] = (
     ("announcements", "'header' or 'delta'", lambda value: value in ("header", "delta")),
     ("context_window", "a whole number above 0", _whole(1)),
     ("announcement_tokens", "a whole number above 0", _whole(1)),
-    ("answer_tokens", "a whole number of at least 200", _whole(200)),
+    ("answer_tokens", f"a whole number of at least {SMALLEST_BUDGET}", _whole(SMALLEST_BUDGET)),
     ("prefetch", "True or False", _either(bool)),
     ("prefetch_limit", "a whole number, 0 to 10", _whole(0, 10)),
     ("prefetch_confidence", "a number, 0 to 1", _number(0.0, 1.0)),

@@ -31,7 +31,8 @@ class SessionState:
         discovered: The tools that the model was shown, oldest first.
         announced: The names that were announced last, sorted, each with its server: "" for none, None if not known.
         prefetched: The tools that were recommended, oldest first.
-        scope: The names and patterns that a sub-agent is limited to; None for no limit.
+        scope: The lists of names and patterns that an agent is limited to, each within the one before; none: no limit.
+        last_input: Marks the user's text for which tools were recommended last; "" before the first.
     """
 
     decision: ModeDecision | None = None
@@ -39,7 +40,8 @@ class SessionState:
     discovered: tuple[Discovery, ...] = ()
     announced: tuple[tuple[str, str | None], ...] = ()
     prefetched: tuple[str, ...] = ()
-    scope: tuple[str, ...] | None = None
+    scope: tuple[tuple[str, ...], ...] = ()
+    last_input: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """The state as plain JSON; `from_json` gives an equal state back."""
@@ -61,7 +63,8 @@ class SessionState:
             ],
             "announced": [{"name": name, "server": server} for name, server in self.announced],
             "prefetched": list(self.prefetched),
-            "scope": None if self.scope is None else list(self.scope),
+            "scope": [list(level) for level in self.scope],
+            "last_input": self.last_input,
         }
 
     @classmethod
@@ -134,7 +137,7 @@ def _read(reader: _Reader, value: object) -> SessionState:
     if version != SCHEMA_VERSION or isinstance(version, bool):
         reader.fault("schema_version", f"is {_brief(version)}; this version of the library reads {SCHEMA_VERSION}.")
         return SessionState()
-    known = ("schema_version", "decision", "tools", "discovered", "announced", "prefetched", "scope")
+    known = ("schema_version", "decision", "tools", "discovered", "announced", "prefetched", "scope", "last_input")
     found = reader.mapping("", value, known)
     for key in value:
         if key not in known:
@@ -142,14 +145,18 @@ def _read(reader: _Reader, value: object) -> SessionState:
     if found is None:
         return SessionState()
     tools = found["tools"]
-    scope = found["scope"]
+    levels = reader.items("scope", found["scope"], "a list of lists of texts")
+    last_input = found["last_input"]
+    if not reader.typed("last_input", last_input, str, "a text"):
+        last_input = ""
     return SessionState(
         decision=_decision(reader, found["decision"]),
         tools=None if tools is None else _tools(reader, tools),
         discovered=_discovered(reader, found["discovered"]),
         announced=_announced(reader, found["announced"]),
         prefetched=reader.texts("prefetched", found["prefetched"]),
-        scope=None if scope is None else reader.texts("scope", scope),
+        scope=tuple(reader.texts("scope", level) for level in levels),
+        last_input=last_input,
     )
 
 
