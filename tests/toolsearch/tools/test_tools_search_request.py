@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolsearch.tools.search_request import MOST_NAMES, read_count, read_request, unquoted
+from toolsearch.catalog.synthetic import synthetic_tools
+from toolsearch.search.searcher import MAX_RESULTS
+from toolsearch.tools.search_request import DEFAULT_RESULTS, MOST_NAMES, read_count, read_request, unquoted
 
 MODES: list[tuple[str, str, str]] = [
     ("notebook jupyter", "keyword", "notebook jupyter"),
@@ -219,3 +221,15 @@ def test_any_value_is_read_without_an_error(value: Any) -> None:
 def test_a_name_is_unquoted_for_good(text: str) -> None:
     """What comes out has no outer blanks."""
     assert unquoted(text) == unquoted(text).strip()
+
+
+def test_the_definition_of_the_tool_offers_what_is_read() -> None:
+    """The schema that the model sees has the query, the server and the number with the bounds that hold."""
+    definition = next(tool for tool in synthetic_tools() if tool.name == "SearchExtraTools")
+    assert definition.input_schema is not None
+    properties = definition.input_schema["properties"]
+    assert set(properties) == {"query", "max_results", "server"}
+    count = properties["max_results"]
+    assert (count["minimum"], count["maximum"], count["default"]) == (1, MAX_RESULTS, DEFAULT_RESULTS)
+    for part in ("+word", "select:", "discover:", "list:"):
+        assert part in properties["query"]["description"]

@@ -12,8 +12,9 @@ _SEARCH_SCHEMA: dict[str, Any] = {
         "query": {
             "type": "string",
             "description": (
-                "What you want to do, in a few words, or names of tools. `select:A,B` gives tools by name, "
-                "`discover:words` describes what fits, `+word` makes a word required."
+                "What the tool should do, in a few words; `+word` makes a word required. `select:A,B` gives the tools "
+                "of these names with full schemas, `discover:words` the best ones for words with full schemas, "
+                "`list:server` all tools of a server."
             ),
         },
         "max_results": {
@@ -21,7 +22,9 @@ _SEARCH_SCHEMA: dict[str, Any] = {
             "description": "How many tools to give at most.",
             "default": 5,
             "minimum": 1,
+            "maximum": 50,
         },
+        "server": {"type": "string", "description": "Only tools of the server of exactly this name."},
     },
     "required": ["query"],
     "additionalProperties": False,
@@ -50,8 +53,9 @@ def synthetic_tools() -> tuple[Tool, ...]:
         Tool(
             name="SearchExtraTools",
             description=(
-                "Find tools that are available but not loaded. Describe the task or give names; the answer "
-                "shows the best tools with their parameters. Run what you found with ExecuteExtraTool."
+                "Find tools that are available but not in your list. Say what you want to do, or give names; the "
+                "answer shows tools with their parameters. Run one with ExecuteExtraTool. A tool in your list needs no "
+                "search: call it directly."
             ),
             search_hint="find more tools by task",
             input_schema=_SEARCH_SCHEMA,
