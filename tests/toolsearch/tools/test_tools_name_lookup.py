@@ -95,3 +95,11 @@ def test_an_alias_belongs_to_the_tool_that_the_catalog_gives_it_to() -> None:
     names = lookup([Tool(name="b", aliases=("go",)), Tool(name="a", aliases=("go",))])
     assert [tool.name for tool in names.find("go")] == ["a"]
     assert [tool.name for tool in names.find("GO")] == ["a"]
+
+
+def test_an_exact_leaf_name_wins_over_a_name_in_another_letter_case() -> None:
+    """The spelling decides first, then whole names before leaf names."""
+    names = lookup([Tool(name="Send"), Tool(name="mcp__chat__send", server="chat")])
+    assert [tool.name for tool in names.find("send")] == ["mcp__chat__send"]
+    assert [tool.name for tool in names.find("Send")] == ["Send"]
+    assert [tool.name for tool in names.find("SEND")] == ["Send"]

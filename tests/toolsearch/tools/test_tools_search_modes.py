@@ -16,6 +16,7 @@ from toolsearch.search.searcher import Searcher
 from toolsearch.tools.found import SearchAnswer
 from toolsearch.tools.search_tool import SearchTool
 from toolsearch.tools.servers import ServerStatus
+from toolsearch_eval.data import load_data
 
 SEND_SCHEMA = {
     "type": "object",
@@ -175,6 +176,41 @@ def test_a_loaded_tool_that_does_the_job_is_said_where_words_are_searched() -> N
     assert "Read" not in names(answer)
     other = SearchTool(Searcher(ToolRegistry(builtin_catalog()))).call({"query": "create cron job"})
     assert other.already_loaded == ()
+
+
+@pytest.mark.parametrize(
+    ("query", "name"),
+    [
+        ("run shell command", "Shell"),
+        ("read a file", "Read"),
+        ("edit text in file", "Edit"),
+        ("search the web", "WebSearch"),
+        ("fetch a url", "WebFetch"),
+        ("list tasks", "TaskList"),
+        ("ask the user a question", "AskUserQuestion"),
+        ("find files by pattern", "Glob"),
+        ("wait ten seconds", "Sleep"),
+        ("make a todo list", "TodoWrite"),
+    ],
+)
+def test_what_a_core_tool_does_is_not_searched_for_in_vain(query: str, name: str) -> None:
+    """A request for the business of a core tool names that tool."""
+    assert name in SearchTool(Searcher(ToolRegistry(builtin_catalog()))).call({"query": query}).already_loaded
+
+
+def test_no_loaded_tool_is_put_before_the_deferred_one_that_is_wanted() -> None:
+    """On the development queries of the shipped data, which deferred tools answer, no loaded tool is put forward."""
+    data = load_data("builtin")
+    registry = ToolRegistry(data.tools)
+    deferred = {tool.name for tool in registry.deferred()}
+    tool = SearchTool(Searcher(registry))
+    asked = [
+        query
+        for query in data.queries
+        if query.split == "dev" and deferred & set(data.judgements.get(query.query_id, ()))
+    ]
+    assert len(asked) > 100
+    assert [query.text for query in asked if tool.call({"query": query.text}).already_loaded] == []
 
 
 def test_keyword_shows_parameters_in_brief_and_ranks() -> None:

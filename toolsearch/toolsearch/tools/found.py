@@ -135,7 +135,8 @@ class SearchAnswer:
         text: What the model reads; within the token budget, without control characters other than line breaks.
         text_cut: The text leaves out something that belongs there; it says so itself.
         is_error: The call could not be carried out: unreadable arguments, nothing to search, search switched off.
-        warnings: What else the caller should know, a line each; all of it is in the text as well.
+        warnings: What else the caller should know, a line each; in the text as well, unless it has no room for them or
+            is the refusal of a loaded tool alone.
     """
 
     query: str
