@@ -74,7 +74,7 @@ def tools() -> Strategy[Tool]:
         name = f"mcp__{server or 'chat'}__{leaf}" if prefixed else leaf
         return Tool(name=name, server=server, search_hint=hint, description=description)
 
-    server = st.one_of(st.none(), st.sampled_from(SERVERS))
+    server = st.sampled_from([None, "chat", "chat", *SERVERS])
     return st.builds(tool, leaf=leaf, server=server, prefixed=st.booleans(), hint=text, description=text)
 
 
@@ -99,6 +99,7 @@ def searches(catalogs: Strategy[Catalog]) -> Strategy[tuple[Catalog, str]]:
         lambda pieces: st.sampled_from(BLANKS).map(lambda blank: blank.join(pieces))
     )
     joined = st.lists(st.one_of(word, st.sampled_from(HAN)), max_size=4).map("".join)
+    asked = st.tuples(required, st.sampled_from(PARTS)).map(" ".join)
     chinese = st.lists(st.sampled_from(HAN), min_size=1, max_size=3).map("".join)
 
     def with_query(catalog: Catalog) -> Strategy[tuple[Catalog, str]]:
@@ -106,11 +107,13 @@ def searches(catalogs: Strategy[Catalog]) -> Strategy[tuple[Catalog, str]]:
         name = st.sampled_from(names)
         loaded = st.sampled_from(sorted(set(names) - {tool.name for tool in catalog[0]}) or names)
         whole = st.one_of(name, loaded, name.map(str.upper), name.map(" {} ".format), name.map("please {} now".format))
+        begun = st.sampled_from([name for name in names if name.startswith("mcp__")] or ["mcp__"])
         beginning = st.one_of(
             st.sampled_from(["mcp__", "mcp__chat", "MCP__Mail-Box__", "mcp__read__s", "mcp__zebra"]),
-            st.tuples(name, st.integers(5, 12)).map(lambda pair: pair[0][: pair[1]]),
+            begun.map(lambda found: found.rsplit("__", 1)[0]),
+            st.tuples(begun, st.integers(5, 14)).map(lambda pair: pair[0][: pair[1]]),
         )
-        return st.tuples(st.just(catalog), st.one_of(mixed, mixed, joined, chinese, whole, beginning))
+        return st.tuples(st.just(catalog), st.one_of(mixed, mixed, asked, joined, chinese, whole, beginning))
 
     return catalogs.flatmap(with_query)
 
