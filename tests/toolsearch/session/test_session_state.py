@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolsearch.catalog.registry import ToolRegistry
 from toolsearch.catalog.tool import Tool
 from toolsearch.errors import DataError, UnknownNameError, UsageError
 from toolsearch.session.discovered import SOURCES, DiscoveredTools, Discovery
@@ -145,23 +144,20 @@ def test_compaction_keeps_discoveries_and_takes_their_parameters_out_of_sight() 
 
 def test_a_server_of_which_nothing_is_said_is_connected_once_its_tools_are_there() -> None:
     """A server with tools counts as connected, also after they are removed; one that is only remembered is pending."""
-    registry = ToolRegistry([Tool(name="a", server="kit")])
     table = ServerTable()
-    assert dict(table.statuses(registry.snapshot(), ["far"])) == {
+    assert dict(table.statuses(["kit"], ["far"])) == {
         "far": ServerStatus("pending"),
         "kit": ServerStatus("connected"),
     }
-    registry.remove(server="kit")
-    assert table.statuses(registry.snapshot())["kit"].state == "connected"
+    assert table.statuses([])["kit"].state == "connected"
+    assert table.statuses([])["far"].state == "pending"
 
 
 def test_what_the_host_says_of_a_server_counts() -> None:
     """A state that the host sets stands, with its reason, whatever the catalog holds."""
     table = ServerTable()
     table.set("kit", "failed", "no route")
-    assert table.statuses(ToolRegistry([Tool(name="a", server="kit")]).snapshot()) == {
-        "kit": ServerStatus("failed", "no route")
-    }
+    assert table.statuses(["kit"]) == {"kit": ServerStatus("failed", "no route")}
 
 
 def test_a_server_state_that_does_not_exist_is_refused() -> None:

@@ -12,7 +12,7 @@ from toolsearch.session.announcements import Announced
 from toolsearch.session.discovered import DiscoveredTools
 from toolsearch.session.mode import ModeDecision
 from toolsearch.session.state import SessionState
-from toolsearch.session.window import Key, Scope, key_of
+from toolsearch.session.window import Frozen, Scope, key_of
 
 
 @dataclass(slots=True)
@@ -65,7 +65,7 @@ class Memory:
         )
 
     @property
-    def frozen(self) -> frozenset[tuple[Key, str]] | None:
+    def frozen(self) -> Frozen | None:
         """Key and name of the tools in the array; None while it is not frozen."""
         return None if self.tools is None else frozenset((key_of(tool), tool.name) for tool in self.tools)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Mapping
 
-from toolsearch.catalog.snapshot import Snapshot
 from toolsearch.errors import UnknownNameError, UsageError
 from toolsearch.tools.servers import SERVER_STATES, ServerState, ServerStatus
 
@@ -43,16 +42,15 @@ class ServerTable:
         with self._lock:
             self._told[name] = ServerStatus(state, reason)
 
-    def statuses(self, snapshot: Snapshot, remembered: Iterable[str] = ()) -> Mapping[str, ServerStatus]:
+    def statuses(self, present: Iterable[str], remembered: Iterable[str] = ()) -> Mapping[str, ServerStatus]:
         """How every known server stands, by sorted name.
 
         Args:
-            snapshot: The catalog as it is now.
+            present: Servers of which the catalog has tools now.
             remembered: Servers that are known from what was announced.
         """
-        present = {tool.server for tool in snapshot.tools if tool.server}
         with self._lock:
-            self._seen |= present
+            self._seen.update(present)
             self._remembered.update(remembered)
             known = self._seen | self._remembered | set(self._told)
             told, seen = dict(self._told), set(self._seen)

@@ -21,6 +21,10 @@ Key = tuple[str | None, str]
 """What tells a tool apart whatever it is called: its server and its leaf name."""
 
 
+Frozen = frozenset[tuple[Key, str]]
+"""Key and name of each tool of a frozen array."""
+
+
 def key_of(tool: Tool) -> Key:
     """The tool's server and leaf name."""
     return (tool.server, tool.leaf)
@@ -85,6 +89,17 @@ class View:
         return len(self.snapshot.deferred) - len(self.selectable)
 
 
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """What does not change while the registry's snapshot stays the same."""
+
+    whole: Snapshot
+    frozen: Frozen | None
+    snapshot: Snapshot
+    present: frozenset[str]
+    warnings: tuple[str, ...]
+
+
 class Window:
     """Looks at a registry through a scope and a frozen tools array; looks that show the same cost nothing."""
 
@@ -93,9 +108,13 @@ class Window:
         self._registry = registry
         self._scope = scope
         self._table = table
-        self._last: tuple[Snapshot, frozenset[tuple[Key, str]] | None, Snapshot, tuple[str, ...]] | None = None
+        self._last: _Look | None = None
 
-    def look(self, frozen: frozenset[tuple[Key, str]] | None = None, remembered: Iterable[str] = ()) -> View:
+    def snapshot(self, frozen: Frozen | None = None) -> Snapshot:
+        """The tools in scope as they are now, told apart into loaded and deferred ones."""
+        return self._at(frozen).snapshot
+
+    def look(self, frozen: Frozen | None = None, remembered: Iterable[str] = ()) -> View:
         """The catalog as it is now.
 
         Args:
@@ -103,26 +122,29 @@ class Window:
                 them, those that still have their name are loaded; everything else is deferred, pinned or not.
             remembered: Servers that are known from what was announced.
         """
+        at = self._at(frozen)
+        servers = self._table.statuses(at.present, remembered)
+        selectable = tuple(tool for tool in at.snapshot.deferred if is_reachable(tool.server, servers))
+        return View(at.whole, at.snapshot, servers, selectable, at.warnings)
+
+    def _at(self, frozen: Frozen | None) -> _Look:
         whole = self._registry.snapshot()
         last = self._last
-        if last is None or last[0] is not whole or last[1] != frozen:
+        if last is None or last.whole is not whole or last.frozen != frozen:
             snapshot = self._narrowed(whole, frozen)
-            last = (whole, frozen, snapshot, self._warnings(whole, snapshot, frozen))
+            present = frozenset(tool.server for tool in whole.tools if tool.server)
+            last = _Look(whole, frozen, snapshot, present, self._warnings(whole, snapshot, frozen))
             self._last = last
-        servers = self._table.statuses(whole, remembered)
-        selectable = tuple(tool for tool in last[2].deferred if is_reachable(tool.server, servers))
-        return View(whole, last[2], servers, selectable, last[3])
+        return last
 
-    def _narrowed(self, whole: Snapshot, frozen: frozenset[tuple[Key, str]] | None) -> Snapshot:
+    def _narrowed(self, whole: Snapshot, frozen: Frozen | None) -> Snapshot:
         if frozen is None:
             loaded = {tool.name for tool in whole.loaded}
         else:
             loaded = {tool.name for tool in whole.tools if (key_of(tool), tool.name) in frozen}
         return narrowed(whole, self._scope.holds, lambda tool: tool.name in loaded or tool.name in SYNTHETIC_TOOLS)
 
-    def _warnings(
-        self, whole: Snapshot, snapshot: Snapshot, frozen: frozenset[tuple[Key, str]] | None
-    ) -> tuple[str, ...]:
+    def _warnings(self, whole: Snapshot, snapshot: Snapshot, frozen: Frozen | None) -> tuple[str, ...]:
         warnings = [*whole.warnings]
         warnings += [f"the agent's tool {shown(each)} matches no tool" for each in self._scope.unmatched(whole.tools)]
         if frozen is not None:
