@@ -11,10 +11,8 @@ from toolsearch.errors import UnknownNameError, UsageError
 from toolsearch_eval.cli.output import neutralise, print_json, say, shortened, tell_warnings
 
 if TYPE_CHECKING:
-    from toolsearch.catalog.registry import Snapshot
     from toolsearch.catalog.tool import Tool
     from toolsearch.config import SearchConfig
-    from toolsearch.search.results import SearchResponse
 
 SCHEMA_VERSION = 1
 """Of the JSON form; grows when a field changes its meaning or goes away."""
@@ -25,7 +23,9 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     parser = subparsers.add_parser(
         "search",
         help="search a catalog",
-        description="Search a catalog; a word with + before it must be met by every result.",
+        description="Search a catalog, as the tool does that a model calls. A word with + before it must be met by "
+        "every result. select:NAME,NAME gives tools by name and discover:WORDS by words, both with their schemas; "
+        "list:SERVER gives the tools of a server.",
         allow_abbrev=False,
     )
     add_query_arguments(parser)
@@ -33,9 +33,8 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     parser.add_argument(
         "--max-results",
         type=int,
-        default=5,
         metavar="N",
-        help="1 to 50; a number outside is moved inside (default 5)",
+        help="1 to 50; a number outside is moved inside (default 5; 50 for list:)",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
@@ -144,116 +143,61 @@ def run(arguments: argparse.Namespace) -> int:
     config, warnings = open_profile(arguments.profile)
     from toolsearch.catalog.registry import ToolRegistry
     from toolsearch.search.searcher import Searcher
+    from toolsearch.tools.search_tool import SearchTool
 
     registry = ToolRegistry(open_catalog(arguments.catalog))
     snapshot = registry.snapshot()
     servers = {tool.server for tool in snapshot.tools if tool.server}
     if arguments.server is not None and arguments.server not in servers:
         raise UnknownNameError("server", arguments.server, servers)
-    response = Searcher(snapshot, config).search(text, max_results=arguments.max_results, server=arguments.server)
-    answer = search_answer(response, snapshot, (*warnings, *registry.warnings))
+    given = {"query": text, "max_results": arguments.max_results, "server": arguments.server}
+    found = SearchTool(Searcher(snapshot, config)).call(
+        {key: value for key, value in given.items() if value is not None}
+    )
+    if found.is_error:
+        raise UsageError(found.text)
+    answer = found.to_json()
+    answer["warnings"] = [*warnings, *registry.warnings, *answer["warnings"]]
     tell_warnings(answer["warnings"])
     if arguments.json:
         print_json(answer)
     else:
-        say(_as_text(answer, deferred=len(snapshot.deferred)))
+        say(_as_text(answer, deferred=found.total_deferred))
     return 0
 
 
-def search_answer(response: SearchResponse, snapshot: Snapshot, warnings: Sequence[str] = ()) -> dict[str, Any]:
-    """The JSON form of a search; see `SearchResponse` for what the fields mean.
-
-    The lists of servers that are connecting, failed or disabled are empty here: a catalog from a file has no
-    connections. `missing` names what a selection by name did not find; a search by words misses nothing.
-    """
-    results = []
-    for result in response.results:
-        tool = snapshot.get(result.name)
-        results.append(
-            {
-                "rank": result.rank,
-                "name": result.name,
-                "score": result.score,
-                "reason": result.reason,
-                "server": tool.server if tool else None,
-                "description": tool.description if tool else None,
-                "parameters": parameters_in_brief(tool.input_schema if tool else None),
-                "arms": dict(result.arms),
-            }
-        )
-    required = any(len(word) > 1 and word[0] == "+" for word in response.query.split())
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "query": response.query,
-        "mode": "required" if required else "keyword",
-        "results": results,
-        "total_matches": response.total_matches,
-        "truncated": response.truncated,
-        "clamped": response.clamped,
-        "low_confidence": response.low_confidence,
-        "missing": [],
-        "already_loaded": list(response.already_loaded),
-        "pending_servers": [],
-        "failed_servers": [],
-        "disabled_servers": [],
-        "warnings": [*warnings, *response.warnings],
-    }
-
-
-def parameters_in_brief(schema: Mapping[str, Any] | None) -> list[dict[str, Any]]:
-    """Name, type and whether it is required, for each parameter of a JSON Schema, in its order.
-
-    >>> parameters_in_brief({"properties": {"to": {"type": "string"}, "urgent": {}}, "required": ["to"]})
-    [{'name': 'to', 'type': 'string', 'required': True}, {'name': 'urgent', 'type': 'any', 'required': False}]
-    """
-    properties = (schema or {}).get("properties")
-    if not isinstance(properties, Mapping):
-        return []
-    required = (schema or {}).get("required")
-    names = set(required) if isinstance(required, list) and all(isinstance(name, str) for name in required) else set()
-    return [
-        {"name": str(name), "type": _type_of(description), "required": name in names}
-        for name, description in properties.items()
-    ]
-
-
-def _type_of(schema: object) -> str:
-    if not isinstance(schema, Mapping):
-        return "any"
-    kind = schema.get("type")
-    if isinstance(kind, str):
-        return kind
-    if isinstance(kind, list):
-        return "|".join(str(one) for one in kind)
-    choices = schema.get("anyOf") or schema.get("oneOf")
-    if isinstance(choices, list) and choices:
-        return "|".join(dict.fromkeys(_type_of(choice) for choice in choices))
-    return "string" if "enum" in schema else "any"
-
-
 def _as_text(answer: Mapping[str, Any], *, deferred: int) -> str:
+    from toolsearch.tools.schema_text import full_text
+
     lines = []
     for result in answer["results"]:
         arms = ", ".join(f"{arm} {value:.3f}" for arm, value in result["arms"].items())
         reason = "" if result["reason"] == "score" else f"  [{result['reason']}]"
-        lines.append(f"{result['rank']:>2}. {neutralise(result['name'])}  {result['score']:.3f}  ({arms}){reason}")
+        score = f"  {result['score']:.3f}  ({arms})" if arms else ""
+        lines.append(f"{result['rank']:>2}. {neutralise(result['name'])}{score}{reason}")
         if result["description"]:
             lines.append(f"    {shortened(result['description'], 160)}")
         shown = ", ".join(
             f"{shortened(item['name'], 60)}: {shortened(item['type'], 60)}{'' if item['required'] else '?'}"
             for item in result["parameters"][:12]
         )
-        more = len(result["parameters"]) - 12
-        if shown:
-            lines.append(f"    parameters: {shown}{f' and {more} more' if more > 0 else ''}")
+        rest = len(result["parameters"]) - 12
+        schema = full_text(result["input_schema"]) if "input_schema" in result else None
+        if schema is not None:
+            lines.append(f"    schema: {neutralise(schema)}")
+        elif shown:
+            lines.append(f"    parameters: {shown}{f' and {rest} more' if rest > 0 else ''}")
+    for missing in answer["missing"]:
+        near = ", ".join(map(neutralise, missing["suggestions"]))
+        lines.append(f"not found: {shortened(missing['name'], 80)}{f'; did you mean {near}?' if near else ''}")
     if answer["already_loaded"]:
         lines.append(f"already loaded, call directly: {', '.join(map(neutralise, answer['already_loaded']))}")
-    if not answer["results"]:
+    if not answer["results"] and not answer["missing"] and not answer["already_loaded"]:
         lines.append(f"nothing found among {deferred} searchable tools; try other words, or fewer of them.")
-    elif answer["low_confidence"]:
+    elif answer["results"] and answer["low_confidence"]:
         lines.append("low confidence: the catalog may have no tool for this.")
     if answer["truncated"]:
-        lines.append(
-            f"{len(answer['results'])} of {answer['total_matches']} matching tools are shown; --max-results shows more."
-        )
+        after = answer.get("next_cursor")
+        more = f"add after:{neutralise(after)} to see more" if after else "--max-results shows more"
+        lines.append(f"{len(answer['results'])} of {answer['total_matches']} matching tools are shown; {more}.")
     return "\n".join(lines)

@@ -9,10 +9,13 @@ from typing import Any
 
 import pytest
 
+from toolsearch.catalog.formats import load_catalog
+from toolsearch.catalog.registry import ToolRegistry
 from toolsearch.catalog.tool import Tool
+from toolsearch.search.searcher import Searcher
+from toolsearch.tools.search_tool import SearchTool
 from toolsearch_eval.cli.main import INTERRUPTED, VERBS, available_verbs, main
 from toolsearch_eval.cli.output import neutralise, text_table
-from toolsearch_eval.cli.search_command import parameters_in_brief
 
 ROWS: list[dict[str, Any]] = [
     {
@@ -53,6 +56,9 @@ WRONG = [
     (["search", "x", "--profil", "default"], "unrecognized arguments: --profil"),
     (["search", "   "], "the query is empty"),
     (["search", "+"], "the query is empty"),
+    (["search", "the of and"], "holds only words that say nothing about a tool"),
+    (["search", "select:"], "select: needs names after it"),
+    (["search", "list:", "--catalog", "tools.jsonl"], "Servers and their numbers of tools: chat (1), tracker (2)."),
     (["search", "x", "--profile", "defualt"], "unknown profile 'defualt'. Did you mean 'default'?"),
     (["search", "x", "--profile", "missing.toml"], "missing.toml:0: can't be read"),
     (["search", "x", "--catalog", "missing.jsonl"], "missing.jsonl"),
@@ -103,6 +109,21 @@ RIGHT = [
     (["search", "--help"], "--max-results"),
     (["--version"], "toolsearch "),
     (["search", "send", "a", "message", "--catalog", "tools.jsonl"], " 1. send_message"),
+    (["search", "select:Send_Message", "--catalog", "tools.jsonl"], " 1. send_message  [exact_name]"),
+    (
+        ["search", "discover:send message", "--catalog", "tools.jsonl"],
+        'schema: {"type": "object", "properties": {"channel"',
+    ),
+    (["search", "list:tracker", "--catalog", "tools.jsonl"], " 2. evil  [server]"),
+    (
+        ["search", "select:send_mesage", "--catalog", "tools.jsonl"],
+        "not found: send_mesage; did you mean send_message?",
+    ),
+    (["search", "select:Read"], "already loaded, call directly: Read"),
+    (
+        ["search", "list:tracker", "--catalog", "tools.jsonl", "--max-results", "1"],
+        "1 of 2 matching tools are shown; add after:create_issue",
+    ),
     (["search", "zzzz", "--catalog", "tools.jsonl"], "nothing found among 3 searchable tools"),
     (["search", "x", "--catalog", "empty.jsonl"], "nothing found among 0 searchable tools"),
     (["search", "message " * 12_500, "--catalog", "tools.jsonl"], "send_message"),
@@ -160,6 +181,13 @@ def test_a_search_has_the_published_json_form(catalog: Path, capsys: pytest.Capt
         {"name": "urgent", "type": "boolean", "required": False},
     ]
     assert sum(first["arms"].values()) == pytest.approx(first["score"])
+
+
+def test_the_command_and_the_tool_give_one_answer(catalog: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The JSON of every mode is that of the tool that a model calls."""
+    tool = SearchTool(Searcher(ToolRegistry(load_catalog(catalog))))
+    for query in ("send message", "+issue message", "select:evil,evli", "discover:issue", "list:tracker", "zzzz"):
+        assert answer(capsys, "search", query, "--catalog", str(catalog)) == tool.call({"query": query}).to_json()
 
 
 def test_a_required_word_changes_the_mode(catalog: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -309,23 +337,6 @@ def test_only_commands_that_exist_are_offered() -> None:
     offered = available_verbs()
     assert [verb for verb in VERBS if verb in offered] == list(offered)
     assert {"search", "explain", "catalog", "bench"} <= set(offered)
-
-
-@pytest.mark.parametrize(
-    ("schema", "expected"),
-    [
-        (None, []),
-        ({}, []),
-        ({"properties": "wrong"}, []),
-        ({"properties": {"a": True}}, [("a", "any")]),
-        ({"properties": {"a": {"type": ["string", "null"]}}}, [("a", "string|null")]),
-        ({"properties": {"a": {"anyOf": [{"type": "integer"}, {}]}}}, [("a", "integer|any")]),
-        ({"properties": {"a": {"enum": ["x"]}}, "required": "a"}, [("a", "string")]),
-    ],
-)
-def test_parameters_are_told_in_brief(schema: dict[str, Any] | None, expected: list[tuple[str, str]]) -> None:
-    """Odd schemas give what can be said and never an error."""
-    assert [(item["name"], item["type"]) for item in parameters_in_brief(schema)] == expected
 
 
 def test_line_breaks_of_data_cannot_forge_a_line() -> None:

@@ -97,6 +97,13 @@ def test_an_alias_belongs_to_the_tool_that_the_catalog_gives_it_to() -> None:
     assert [tool.name for tool in names.find("GO")] == ["a"]
 
 
+def test_an_exact_name_wins_over_the_leaf_name_of_a_server() -> None:
+    """A server's tool that is called like another one hides it from nobody."""
+    names = lookup([Tool(name="Read"), Tool(name="mcp__disk__Read", server="disk")])
+    assert [tool.name for tool in names.find("Read")] == ["Read"]
+    assert [tool.name for tool in names.find("disk.Read")] == ["mcp__disk__Read"]
+
+
 def test_an_exact_leaf_name_wins_over_a_name_in_another_letter_case() -> None:
     """The spelling decides first, then whole names before leaf names."""
     names = lookup([Tool(name="Send"), Tool(name="mcp__chat__send", server="chat")])
