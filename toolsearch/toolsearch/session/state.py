@@ -144,14 +144,17 @@ def _read(reader: _Reader, value: object) -> SessionState:
             reader.fault(str(key)[:80], "is not known; nothing may be added to a state.")
     if found is None:
         return SessionState()
-    tools = found["tools"]
+    decision = _decision(reader, found["decision"])
+    tools = None if found["tools"] is None else _tools(reader, found["tools"])
+    if not reader.problems and (tools is not None) != (decision is not None and decision.enabled):
+        reader.fault("tools", "must be there exactly where the decision defers tools.")
     levels = reader.items("scope", found["scope"], "a list of lists of texts")
     last_input = found["last_input"]
     if not reader.typed("last_input", last_input, str, "a text"):
         last_input = ""
     return SessionState(
-        decision=_decision(reader, found["decision"]),
-        tools=None if tools is None else _tools(reader, tools),
+        decision=decision,
+        tools=tools,
         discovered=_discovered(reader, found["discovered"]),
         announced=_announced(reader, found["announced"]),
         prefetched=reader.texts("prefetched", found["prefetched"]),
