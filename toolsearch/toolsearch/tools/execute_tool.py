@@ -1,0 +1,398 @@
+"""ExecuteExtraTool: runs a deferred tool by its name, exactly as a direct call would.
+
+The order is fixed and the first failure ends it: read the arguments, look the tool up, is it discovered, can it run
+now, do the arguments fit its schema, is it permitted, run it. Nothing is ever thrown at the caller but what stops the
+whole program, and the caller's own cancellation.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import inspect
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from toolsearch.catalog.core_tools import SYNTHETIC_TOOLS
+from toolsearch.catalog.registry import ToolRegistry
+from toolsearch.catalog.snapshot import Snapshot
+from toolsearch.catalog.tool import Tool
+from toolsearch.tools.argument_reader import ReadCall, Unreadable, read_call
+from toolsearch.tools.execution import Execution, failed, shown_message, succeeded
+from toolsearch.tools.name_lookup import NameLookup
+from toolsearch.tools.permissions import (
+    PermissionAnswer,
+    PermissionRequest,
+    read_answer,
+    read_decision,
+)
+from toolsearch.tools.running import Cancelled, TimedOut, bound_call, finish, is_async, run_async, run_sync
+from toolsearch.tools.servers import ServerStatus, is_reachable
+from toolsearch.tools.untrusted import shown_name
+from toolsearch.tools.validation import validate_params
+
+Ask = Callable[[PermissionRequest], Any]
+"""The host's callback: gives a `PermissionAnswer`, or true or false; may be async."""
+
+DefaultPermission = Literal["allow", "ask", "deny"]
+
+_SEARCH = SYNTHETIC_TOOLS[0]
+_MOST_CANDIDATES = 10
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    """A call that has passed everything but the permission."""
+
+    tool: Tool
+    params: dict[str, Any]
+    warnings: tuple[str, ...]
+
+
+class ExecuteTool:
+    """The proxy over a catalog that may change between calls."""
+
+    def __init__(
+        self,
+        catalog: ToolRegistry | Snapshot,
+        *,
+        servers: Callable[[], Mapping[str, ServerStatus]] = dict,
+        require_discovery: bool = False,
+        is_discovered: Callable[[str], bool] = lambda _name: True,
+        mark_discovered: Callable[[str], object] = lambda _name: None,
+        ask: Ask | None = None,
+        default_permission: DefaultPermission = "allow",
+        timeout: float | None = None,
+    ) -> None:
+        """Take the catalog and the host's settings.
+
+        Args:
+            catalog: Whose tools are run.
+            servers: How the servers stand now; one that is not among them is taken to be connected.
+            require_discovery: Refuse a tool whose parameters were not shown yet, and show them by that.
+            is_discovered: Whether they were.
+            mark_discovered: Told the name of a tool when an answer shows its parameters.
+            ask: Decides where a tool asks for permission; without it such a call is denied.
+            default_permission: For tools without an opinion.
+            timeout: Seconds that a call may take; None for no limit.
+        """
+        self._catalog = catalog
+        self._servers = servers
+        self._require_discovery = require_discovery
+        self._is_discovered = is_discovered
+        self._mark_discovered = mark_discovered
+        self._ask = ask
+        self._default: DefaultPermission = default_permission
+        self._timeout = timeout
+        self._lookup: tuple[Snapshot, NameLookup] | None = None
+
+    def call(
+        self,
+        arguments: Mapping[str, Any] | str,
+        *,
+        context: Any = None,
+        timeout: float | None = None,
+        cancel: threading.Event | None = None,
+        enabled: bool = True,
+    ) -> Execution:
+        """Execute from sync code; an async target, check or callback is run to its end, also under a running loop.
+
+        Args:
+            arguments: As the model wrote them: an object, or the text that should be one.
+            context: Passed to the target where it takes a `context`.
+            timeout: Seconds for this call; None for the general limit.
+            cancel: Set it to give up the call.
+            enabled: False where tool search is off: the answer says so.
+        """
+        prepared = self._prepared(arguments, enabled)
+        if isinstance(prepared, Execution):
+            return prepared
+        try:
+            permitted = self._decided(prepared, finish(self._checked(prepared)))
+            if isinstance(permitted, PermissionRequest):
+                permitted = self._answered(prepared, permitted, finish(self._asked(permitted)))
+        except Exception as error:  # the check or the callback is someone else's
+            return _permission_failed(prepared.tool, error)
+        if isinstance(permitted, Execution):
+            return permitted
+        tool = permitted.tool
+        try:
+            function = bound_call(_callable(tool), permitted.params, context)
+            result = run_sync(function, timeout=self._limit(timeout), cancel=cancel)
+        except (Exception, asyncio.CancelledError) as error:
+            return _stopped(tool, error, self._limit(timeout), permitted.warnings)
+        return succeeded(tool.name, result, warnings=permitted.warnings)
+
+    async def call_async(
+        self,
+        arguments: Mapping[str, Any] | str,
+        *,
+        context: Any = None,
+        timeout: float | None = None,
+        cancel: threading.Event | None = None,
+        enabled: bool = True,
+    ) -> Execution:
+        """Execute from async code; a sync target runs in a thread. The arguments are those of `call`.
+
+        Raises:
+            asyncio.CancelledError: The caller's own task was cancelled; the target is cancelled with it.
+        """
+        prepared = self._prepared(arguments, enabled)
+        if isinstance(prepared, Execution):
+            return prepared
+        try:
+            permitted = self._decided(prepared, await _awaited(self._checked(prepared)))
+            if isinstance(permitted, PermissionRequest):
+                permitted = self._answered(prepared, permitted, await _awaited(self._asked(permitted)))
+        except Exception as error:
+            return _permission_failed(prepared.tool, error)
+        if isinstance(permitted, Execution):
+            return permitted
+        tool = permitted.tool
+        try:
+            target = _callable(tool)
+            result = await run_async(
+                bound_call(target, permitted.params, context),
+                timeout=self._limit(timeout),
+                cancel=cancel,
+                in_thread=not is_async(target),
+            )
+        except Exception as error:
+            return _stopped(tool, error, self._limit(timeout), permitted.warnings)
+        return succeeded(tool.name, result, warnings=permitted.warnings)
+
+    # 1. What was meant
+
+    def _prepared(self, arguments: Mapping[str, Any] | str, enabled: bool) -> Execution | _Prepared:
+        """All steps before the permission."""
+        snapshot = self._catalog.snapshot() if isinstance(self._catalog, ToolRegistry) else self._catalog
+        lookup = self._names(snapshot)
+        read = read_call(
+            arguments,
+            fits=lambda name, params: _fits(lookup.find(name), params),
+            declares=lambda name, parameter: _declares(lookup.find(name), parameter),
+        )
+        name = read.tool_name
+        if not enabled:
+            message = (
+                "tool search is disabled in this session and all tools are loaded: call "
+                f"{_meant(name)} directly, by its own name."
+            )
+            return failed(name, "disabled", message)
+        target = self._target(snapshot, lookup, read)
+        if isinstance(target, Execution):
+            return target
+        if isinstance(read, Unreadable):
+            return self._shown(failed(target.name, "unreadable_arguments", read.message, **_schema_of(target)))
+        return self._ready(target, read)
+
+    # 2. Which tool
+
+    def _target(self, snapshot: Snapshot, lookup: NameLookup, read: ReadCall | Unreadable) -> Tool | Execution:
+        name = read.tool_name
+        if not name and isinstance(read, Unreadable):
+            return failed("", "unreadable_arguments", read.message)
+        if name in SYNTHETIC_TOOLS:
+            return failed(
+                name,
+                "synthetic_tool",
+                f"{name} is part of the tool search itself and is called directly. Name the tool that is to run.",
+            )
+        found = lookup.find(name)
+        if not found:
+            return self._unknown(snapshot, lookup, name)
+        servers = self._servers()
+        usable = [tool for tool in found if is_reachable(tool.server, servers)] or list(found)
+        if len(usable) > 1:
+            names = tuple(tool.name for tool in usable)
+            listed = ", ".join(map(shown_name, names[:_MOST_CANDIDATES]))
+            more = f" and {len(names) - _MOST_CANDIDATES} more" if len(names) > _MOST_CANDIDATES else ""
+            message = f"{_meant(name)} is the name of several tools. Name one of: {listed}{more}."
+            return failed(name, "ambiguous_tool", message, suggestions=names[:_MOST_CANDIDATES])
+        tool = usable[0]
+        if tool.name in SYNTHETIC_TOOLS:
+            return failed(tool.name, "synthetic_tool", f"{tool.name} is called directly, not through the proxy.")
+        if tool.name not in {each.name for each in snapshot.deferred}:
+            message = f"{shown_name(tool.name)} is loaded already: call it directly, by its own name."
+            return failed(tool.name, "core_tool", message)
+        return tool
+
+    def _unknown(self, snapshot: Snapshot, lookup: NameLookup, name: str) -> Execution:
+        servers = self._servers()
+        deferred = {tool.name: tool for tool in snapshot.deferred if is_reachable(tool.server, servers)}
+        near = tuple(each for each in lookup.near(name, 6) if each in deferred)[:3]
+        hint = f" Did you mean {', '.join(map(shown_name, near))}?" if near else ""
+        connecting = sorted(server for server, status in servers.items() if status.state == "pending")
+        wait = f" Still connecting: {', '.join(map(shown_name, connecting[:5]))}; try again." if connecting else ""
+        message = (
+            f"there is no tool {_meant(name)} (it may have been there and is no longer).{hint}{wait} "
+            f"Search for tools with {_SEARCH}."
+        )
+        return failed(name, "unknown_tool", message, suggestions=near)
+
+    # 3. to 5. Discovered, available, valid
+
+    def _ready(self, tool: Tool, read: ReadCall) -> Execution | _Prepared:
+        name = shown_name(tool.name)
+        if self._require_discovery and not self._is_discovered(tool.name):
+            message = f"the parameters of {name} had not been shown yet. They are below: call it again with them."
+            return self._shown(failed(tool.name, "undiscovered", message, **_schema_of(tool)))
+        unavailable = _unavailable(tool, self._servers())
+        if unavailable is not None:
+            return unavailable
+        validation = validate_params(tool.input_schema, read.params)
+        if not validation.valid:
+            faults = "; ".join(map(str, validation.faults))
+            message = f"the arguments don't fit {name}: {faults}."
+            return self._shown(
+                failed(tool.name, "invalid_params", message, **_schema_of(tool), warnings=validation.notes)
+            )
+        repaired = (f"the arguments of {name} were out of shape and have been put right.",) if read.repaired else ()
+        # A copy: what the target does to its arguments must not change what the model has said.
+        return _Prepared(tool, copy.deepcopy(read.params), (*repaired, *validation.notes))
+
+    # 6. Permitted
+
+    def _checked(self, prepared: _Prepared) -> Any:
+        check = prepared.tool.check_permissions
+        return None if check is None else check(copy.deepcopy(prepared.params))
+
+    def _decided(self, prepared: _Prepared, said: Any) -> Execution | _Prepared | PermissionRequest:
+        decision = read_decision(said)
+        behaviour = self._default if decision.behaviour == "passthrough" else decision.behaviour
+        rewritten = self._rewritten(prepared, decision.updated_input)
+        if isinstance(rewritten, Execution):
+            return rewritten
+        if behaviour == "allow":
+            return rewritten
+        if behaviour == "deny":
+            return _denied(prepared.tool, decision.message)
+        if self._ask is None:
+            return _denied(prepared.tool, decision.message or "it asks for permission, and there is nobody to ask.")
+        tool = prepared.tool
+        return PermissionRequest(tool.name, tool.server, copy.deepcopy(rewritten.params), decision.message)
+
+    def _asked(self, request: PermissionRequest) -> Any:
+        return self._ask(request) if self._ask is not None else False
+
+    def _answered(self, prepared: _Prepared, request: PermissionRequest, said: Any) -> Execution | _Prepared:
+        answer: PermissionAnswer = read_answer(said)
+        if not answer.allowed:
+            return _denied(prepared.tool, answer.message or "the user said no.")
+        # What was asked about runs, unless the answer says otherwise.
+        return self._rewritten(prepared, answer.updated_input if answer.updated_input is not None else request.params)
+
+    def _rewritten(self, prepared: _Prepared, updated: Mapping[str, Any] | None) -> Execution | _Prepared:
+        if updated is None or updated == prepared.params:
+            return prepared
+        validation = validate_params(prepared.tool.input_schema, updated)
+        if not validation.valid:
+            faults = "; ".join(map(str, validation.faults))
+            message = f"the permission check rewrote the arguments, and they don't fit any more: {faults}."
+            return failed(prepared.tool.name, "invalid_params", message)
+        note = "the permission check rewrote the arguments."
+        return _Prepared(prepared.tool, copy.deepcopy(dict(updated)), (*prepared.warnings, note))
+
+    def _names(self, snapshot: Snapshot) -> NameLookup:
+        known = self._lookup
+        if known is None or known[0] is not snapshot:
+            known = self._lookup = (snapshot, NameLookup(snapshot))
+        return known[1]
+
+    def _limit(self, timeout: float | None) -> float | None:
+        return self._timeout if timeout is None else timeout
+
+    def _shown(self, execution: Execution) -> Execution:
+        if execution.discovered:
+            self._mark_discovered(execution.tool_name)
+        return execution
+
+
+def _meant(name: str) -> str:
+    return shown_name(name[:200]) if name else "without a name"
+
+
+def _schema_of(tool: Tool) -> dict[str, Any]:
+    return {"schema": tool.input_schema, "show_schema": True}
+
+
+def _fits(tools: tuple[Tool, ...], params: Mapping[str, Any]) -> bool:
+    return len(tools) != 1 or validate_params(tools[0].input_schema, params).valid
+
+
+def _declares(tools: tuple[Tool, ...], parameter: str) -> bool:
+    properties = (tools[0].input_schema or {}).get("properties") if len(tools) == 1 else None
+    return isinstance(properties, Mapping) and parameter in properties
+
+
+def _callable(tool: Tool) -> Callable[..., Any]:
+    if tool.call is None:  # looked at before; here for the types
+        raise RuntimeError(f"{tool.name} can't be called")
+    return tool.call
+
+
+def _unavailable(tool: Tool, servers: Mapping[str, ServerStatus]) -> Execution | None:
+    name = shown_name(tool.name)
+    if not is_reachable(tool.server, servers) and tool.server is not None:
+        status = servers[tool.server]
+        words = {
+            "pending": "is still connecting; try again in a moment",
+            "failed": "could not be reached",
+            "disconnected": "is not connected now; it may come back",
+            "disabled": "is disabled",
+        }[status.state]
+        why = f": {shown_message(status.reason)}" if status.reason else ""
+        message = f"{name} can't run: its server {shown_name(tool.server)} {words}{why}."
+        return failed(tool.name, "disabled" if status.state == "disabled" else "unavailable", message)
+    if tool.call is None:
+        message = f"{name} comes from a catalog without functions: it can be found, but there is nothing to run."
+        return failed(tool.name, "unavailable", message)
+    if tool.is_enabled is None:
+        return None
+    try:
+        enabled: Any = tool.is_enabled()
+    except Exception as error:
+        return failed(tool.name, "unavailable", f"{name} can't say whether it can run: {shown_message(str(error))}")
+    # Some checks give the reason beside the answer, or the reason alone.
+    reason = ""
+    if isinstance(enabled, tuple) and len(enabled) == 2:
+        enabled, reason = enabled[0], str(enabled[1])
+    if isinstance(enabled, str):
+        enabled, reason = False, enabled
+    if enabled:
+        return None
+    why = f": {shown_message(reason)}" if reason else " now"
+    return failed(tool.name, "unavailable", f"{name} can't run{why}")
+
+
+def _denied(tool: Tool, why: str) -> Execution:
+    reason = f": {shown_message(why)}" if why else "."
+    return failed(tool.name, "denied", f"{shown_name(tool.name)} is not permitted{reason}")
+
+
+def _permission_failed(tool: Tool, error: Exception) -> Execution:
+    message = f"{shown_name(tool.name)} is not permitted: its permission check failed: {_reason(error)}"
+    return failed(tool.name, "denied", message)
+
+
+def _stopped(tool: Tool, error: BaseException, limit: float | None, warnings: tuple[str, ...]) -> Execution:
+    name = shown_name(tool.name)
+    if isinstance(error, TimedOut):
+        return failed(tool.name, "timeout", f"{name} took longer than {limit:g} seconds.", warnings=warnings)
+    if isinstance(error, Cancelled | asyncio.CancelledError):
+        return failed(tool.name, "cancelled", f"the call of {name} was cancelled.", warnings=warnings)
+    return failed(tool.name, "tool_error", f"{name} failed: {_reason(error)}", warnings=warnings)
+
+
+def _reason(error: BaseException) -> str:
+    try:
+        text = str(error)
+    except Exception:
+        text = ""
+    return shown_message(text) if text.strip() else type(error).__name__
+
+
+async def _awaited(value: Any) -> Any:
+    return await value if inspect.isawaitable(value) else value
