@@ -220,6 +220,8 @@ def _about(path: Path, problems: list[Problem]) -> dict[str, Any]:
         about |= tomllib.loads(text or "")
     except tomllib.TOMLDecodeError as error:
         problems.append(Problem(str(path), 0, "", f"is not valid TOML: {error}"))
+    except ValueError:  # the interpreter's own bound, which keeps such a number from taking minutes
+        problems.append(Problem(str(path), 0, "", "a whole number has thousands of digits; shorten it"))
     except RecursionError:
         problems.append(Problem(str(path), 0, "", _TOO_DEEP))
     if too_deep(about):

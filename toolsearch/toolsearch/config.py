@@ -202,7 +202,7 @@ def load_profile(source: str) -> SearchConfig:
     if source.endswith(".toml"):
         try:
             text = Path(source).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
+        except (OSError, ValueError) as error:  # the latter: no UTF-8, or a path that no file system can hold
             raise ConfigError(f"{source}:0: can't be read as a profile: {error}") from error
         return from_toml(text, path=source)
     if source in PROFILES:

@@ -6,7 +6,7 @@ import argparse
 from dataclasses import asdict
 
 from toolsearch.errors import DataError
-from toolsearch_eval.cli.output import neutralise, print_json, say, tell
+from toolsearch_eval.cli.output import neutralise, print_json, say, shortened, tell
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -41,7 +41,7 @@ def run(args: argparse.Namespace) -> int:
             print_json(form)
         else:
             for name, value in form.items():
-                say(f"{name}: {neutralise(str(value))}")
+                say(f"{name}: {shortened(str(value), 2000)}")
         return 0
     errors, warnings = check_data(data)
     if args.json:

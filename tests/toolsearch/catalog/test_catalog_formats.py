@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -277,6 +279,47 @@ def test_failed_write_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> No
     assert list(tmp_path.iterdir()) == [path]
     with pytest.raises(UsageError, match="can't be written"):
         write_catalog([SEND], tmp_path / "missing" / "c.jsonl")
+
+
+def test_a_pipe_is_written_to_and_stays_a_pipe(tmp_path: Path) -> None:
+    """What is no file, such as a pipe or the device that swallows all, is never replaced by one."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    read: list[bytes] = []
+    reader = threading.Thread(target=lambda: read.append(pipe.read_bytes()))
+    reader.start()
+    write_catalog([SEND], pipe)
+    reader.join()
+    assert parse_catalog(read[0].decode("utf-8")) == (SEND,)
+    assert pipe.is_fifo()
+    assert list(tmp_path.iterdir()) == [pipe]
+
+
+def test_a_link_is_followed(tmp_path: Path) -> None:
+    """The file that a link leads to is written, and the link stays."""
+    (tmp_path / "real").mkdir()
+    link = tmp_path / "link.jsonl"
+    link.symlink_to(tmp_path / "real" / "c.jsonl")
+    write_catalog([SEND], link)
+    assert link.is_symlink()
+    assert load_catalog(tmp_path / "real" / "c.jsonl") == (SEND,)
+
+
+@pytest.mark.parametrize("name", ["", ".", "a\x00b", "\ud800", "x" * 5000])
+def test_a_place_that_can_be_no_file_is_refused(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder and a path that no file system can hold are errors that name the path in short."""
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UsageError, match="can't be written") as caught:
+        write_catalog([SEND], name)
+    assert len(str(caught.value)) < 300
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_number_without_end_is_told_in_words_for_its_author() -> None:
+    """The interpreter's own bound on whole numbers is no advice to whoever wrote the file."""
+    with pytest.raises(DataError, match="a whole number has thousands of digits; shorten it") as caught:
+        parse_catalog('{"name": "a"}\n{"name": "b", "n": ' + "9" * 5000 + "}\n")
+    assert [problem.line for problem in caught.value.problems] == [2]
 
 
 def test_row_leaves_out_what_is_absent_and_keeps_a_foreign_leaf() -> None:

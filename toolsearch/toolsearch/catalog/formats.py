@@ -96,14 +96,18 @@ def parse_catalog(
 def write_catalog(tools: Iterable[Tool], path: str | Path) -> None:
     """Write tools as our own JSONL, which `load_catalog` reads back; the file appears whole or not at all.
 
-    Callables can't be written. A tool whose text holds lone surrogates is written with escapes.
+    Callables can't be written. A tool whose text holds lone surrogates is written with escapes. A link is followed; a
+    pipe or a device is written to and stays what it is.
 
     Raises:
         UsageError: A schema that is not JSON, or a place where no file can be written.
     """
-    target = Path(path)
     temporary: str | None = None
     try:
+        target = Path(os.path.realpath(path))
+        if target.exists() and not target.is_file():
+            target.write_bytes(b"".join(map(_line, tools)))
+            return
         handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:40]}.", suffix=".part")
         with os.fdopen(handle, "wb") as file:
             for tool in tools:
@@ -114,8 +118,9 @@ def write_catalog(tools: Iterable[Tool], path: str | Path) -> None:
         os.chmod(temporary, 0o666 & ~mask)
         os.replace(temporary, target)
         temporary = None
-    except OSError as error:
-        raise UsageError(f"the catalog {os.fspath(path)!r} can't be written: {error.strerror or error}.") from None
+    except (OSError, ValueError) as error:  # the latter: a path that no file system can hold
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise UsageError(f"the catalog {shown(os.fspath(path))} can't be written: {reason}.") from None
     finally:
         if temporary is not None:
             Path(temporary).unlink(missing_ok=True)

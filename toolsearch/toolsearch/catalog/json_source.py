@@ -87,8 +87,10 @@ def read_value(text: str, position: int) -> tuple[Any, int]:
         raise JsonFault(f"not valid JSON: {error.msg} (column {error.colno})", error.pos) from None
     except RecursionError:
         raise JsonFault(f"nested too deeply; at most {MAX_DEPTH} levels are accepted", start) from None
-    except ValueError as error:
+    except _Refusal as error:
         raise JsonFault(f"not acceptable JSON: {error}", start) from None
+    except ValueError:  # the interpreter's own bound, which keeps such a number from taking minutes
+        raise JsonFault("not acceptable JSON: a whole number has thousands of digits; shorten it", start) from None
     return value, end
 
 
