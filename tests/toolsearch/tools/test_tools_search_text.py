@@ -203,6 +203,19 @@ def test_a_listing_that_does_not_fit_ends_early_and_goes_on() -> None:
     assert pages > 1
 
 
+def test_a_list_of_names_that_does_not_fit_is_counted() -> None:
+    """Of two hundred servers as many are named as have room, the others are counted, and the text says it is cut."""
+    tools = [Tool(name=f"tool_{number}", server=f"server_{number:03}") for number in range(200)]
+    answer = ask("list:", tools, budget=SMALLEST_BUDGET)
+    line = answer.text.splitlines()[1]
+    assert line.startswith("Servers and their numbers of tools: server_000 (1), server_001 (1), ")
+    named = line.count("(1)")
+    assert 0 < named < 200
+    assert line.endswith(f"and {200 - named} more.")
+    assert answer.text_cut
+    assert not ask("list:", tools[:3]).text_cut
+
+
 def test_lines_that_do_not_fit_are_counted() -> None:
     """Fifty missing names with suggestions are shortened to the room for lines, and the rest is counted."""
     tools = [Tool(name=f"{'very_long_name_' * 6}{number}") for number in range(50)]
@@ -211,6 +224,32 @@ def test_lines_that_do_not_fit_are_counted() -> None:
     assert "lines were left out… [cut]" in answer.text
     assert answer.text_cut
     assert ESTIMATE.count(answer.text) <= SMALLEST_BUDGET
+
+
+class DearLineBreaks:
+    """Counts a line break as sixty tokens, so that joined lines cost far more than the lines apart."""
+
+    name = "dear line breaks"
+
+    def count(self, text: str) -> int:
+        """A quarter of the characters, and sixty for each line break."""
+        return len(text) // 4 + 60 * text.count("\n")
+
+
+@pytest.mark.parametrize("query", ["handles item", "discover:handles item", "list:depot", "select:a,b,c,d,e,f", "zzz"])
+def test_the_budget_holds_although_a_whole_costs_more_than_its_parts(query: str) -> None:
+    """Whatever the counter is like, the text is within the budget and claims only what it shows."""
+    tools = [
+        Tool(name=f"mcp__depot__item_{number:02}", server="depot", description="handles item") for number in range(30)
+    ]
+    counter = DearLineBreaks()
+    tool = SearchTool(Searcher(ToolRegistry(tools)), counter=counter, token_budget=SMALLEST_BUDGET)
+    answer = tool.call({"query": query, "max_results": 30})
+    assert counter.count(answer.text) <= SMALLEST_BUDGET
+    shown = [each.name for each in answer.results if f'<tool name="{each.name}"' in answer.text]
+    assert list(answer.discovered) == shown
+    if query.startswith("list:"):
+        assert answer.next_cursor == answer.results[-1].name
 
 
 def test_a_typical_answer_is_small() -> None:

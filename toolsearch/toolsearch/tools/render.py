@@ -50,15 +50,16 @@ class Renderer:
         # Of what a text may hold: lines of ours, lines about what did not fit, and the rest for the tools.
         self._for_lines = token_budget * 2 // 5
         self._for_cuts = token_budget // 5
-        self._wording = Wording(counter, list_tokens=token_budget // 20)
+        self._for_list = token_budget // 20
 
     def answer(self, findings: Findings) -> SearchAnswer:
         """The complete answer."""
         request = findings.request
-        before, after, lines_cut = self._lines(findings)
+        write = Wording(self._counter, list_tokens=self._for_list)
+        before, after, lines_cut = self._lines(findings, write)
         room = self._budget - self._count([*before, *after]) - self._for_cuts
-        shown = self._choose(findings, room)
-        text, shown, after_cut = self._assembled(findings, shown, before, after)
+        shown = self._choose(findings, room, write)
+        text, shown, after_cut = self._assembled(findings, shown, before, after, write)
         cursor = findings.next_cursor
         if request.mode == "list" and len(shown) < len(findings.hits):
             cursor = shown[-1].hit.tool.name
@@ -79,14 +80,13 @@ class Renderer:
             disabled_servers=servers_in(findings.servers, "disabled"),
             next_cursor=cursor,
             text=text,
-            text_cut=lines_cut or after_cut or any(tool.cut for tool in results),
+            text_cut=lines_cut or after_cut or write.cut or any(tool.cut for tool in results),
             is_error=findings.fault is not None,
             warnings=(*request.notes, *findings.notes),
         )
 
-    def _lines(self, findings: Findings) -> tuple[list[str], list[str], bool]:
+    def _lines(self, findings: Findings, write: Wording) -> tuple[list[str], list[str], bool]:
         """The lines before and after the tools, as many as have room, and whether any was left out."""
-        write = self._wording
         notes = [f"Note: {note}" for note in (*findings.request.notes, *findings.notes)]
         loaded = [write.loaded(findings.already_loaded)] if findings.already_loaded else []
         before: list[str] = []
@@ -113,9 +113,9 @@ class Renderer:
                 return before, [*after[:kept], f"{len(after) - kept} lines were left out{CUT_MARK}"], True
         return before, after, False
 
-    def _choose(self, findings: Findings, room: int) -> list[_Shown]:
+    def _choose(self, findings: Findings, room: int, write: Wording) -> list[_Shown]:
         """The form of each tool; a listing ends where the room ends, so that its next page passes nobody over."""
-        alone = self._budget - self._for_cuts - self._count(self._wording.head(findings, 1)) if findings.hits else 0
+        alone = self._budget - self._for_cuts - self._count(write.head(findings, 1)) if findings.hits else 0
         ways = [forms(hit.tool, findings.request.mode, longest=_LONGEST_TOKEN * self._budget) for hit in findings.hits]
         costs = [[self._count([form.text]) for form in each] for each in ways]
         chosen: list[int | None] = []
@@ -142,7 +142,12 @@ class Renderer:
         return shown
 
     def _assembled(
-        self, findings: Findings, shown: list[_Shown], before: Sequence[str], after: Sequence[str]
+        self,
+        findings: Findings,
+        shown: list[_Shown],
+        before: Sequence[str],
+        after: Sequence[str],
+        write: Wording,
     ) -> tuple[str, list[_Shown], bool]:
         """The text, with as many tools as the budget truly holds; the tools; and whether a line had to go."""
         listing = findings.request.mode == "list"
@@ -150,10 +155,10 @@ class Renderer:
         while True:
             head = list(before)
             if listing and shown:
-                old, new = self._wording.head(findings, len(findings.hits)), self._wording.head(findings, len(shown))
+                old, new = write.head(findings, len(findings.hits)), write.head(findings, len(shown))
                 head = head[: len(head) - len(old)] + new
             blocks = [each.form.text for each in shown if each.form is not None]
-            text = "\n".join([*head, *blocks, *lines, *self._about_cuts(findings, shown)])
+            text = "\n".join([*head, *blocks, *lines, *_about_cuts(findings, shown, write)])
             if self._counter.count(text) <= self._budget:
                 return text, shown, dropped
             # Tokens of joined lines can be a few more than of the lines apart, so this is rare.
@@ -166,29 +171,30 @@ class Renderer:
             else:
                 return text[: self._budget // 2] + CUT_MARK, shown, True
 
-    def _about_cuts(self, findings: Findings, shown: Sequence[_Shown]) -> list[str]:
-        """What did not fit, and how to get it."""
-        write, mode = self._wording, findings.request.mode
-        lines = []
-        gone = [each.hit.tool.name for each in shown if each.form is None]
-        if gone:
-            lines.append(write.not_shown(gone))
-        if mode in MODES_WITH_SCHEMAS:
-            less = [each for each in shown if each.form is not None and each.form.cut]
-            shortened = [each.hit.tool.name for each in less if each.fuller]
-            too_large = [
-                each.hit.tool.name for each in less if not each.fuller and each.form and each.form.detail != "schema"
-            ]
-            lines += [write.in_brief(shortened)] if shortened else []
-            lines += [write.too_large(too_large)] if too_large else []
-        cursor = shown[-1].hit.tool.name if shown and len(shown) < len(findings.hits) else findings.next_cursor
-        if mode == "list" and cursor is not None:
-            lines.append(write.next_page(findings.hits[0].tool.server or "", cursor))
-        return lines
-
     def _count(self, lines: Sequence[str]) -> int:
         # One for each line break, which the lines apart do not hold.
         return sum(self._counter.count(line) + 1 for line in lines)
+
+
+def _about_cuts(findings: Findings, shown: Sequence[_Shown], write: Wording) -> list[str]:
+    """What did not fit, and how to get it."""
+    mode = findings.request.mode
+    lines = []
+    gone = [each.hit.tool.name for each in shown if each.form is None]
+    if gone:
+        lines.append(write.not_shown(gone))
+    if mode in MODES_WITH_SCHEMAS:
+        less = [each for each in shown if each.form is not None and each.form.cut]
+        shortened = [each.hit.tool.name for each in less if each.fuller]
+        too_large = [
+            each.hit.tool.name for each in less if not each.fuller and each.form and each.form.detail != "schema"
+        ]
+        lines += [write.in_brief(shortened)] if shortened else []
+        lines += [write.too_large(too_large)] if too_large else []
+    cursor = shown[-1].hit.tool.name if shown and len(shown) < len(findings.hits) else findings.next_cursor
+    if mode == "list" and cursor is not None:
+        lines.append(write.next_page(findings.hits[0].tool.server or "", cursor))
+    return lines
 
 
 def _found_tool(shown: _Shown, *, with_schema: bool) -> FoundTool:

@@ -28,16 +28,21 @@ _SERVER_LINES: tuple[tuple[ServerState, str, str], ...] = (
 
 
 class Wording:
-    """Writes the lines of an answer."""
+    """Writes the lines of one answer.
+
+    Attributes:
+        cut: A list was longer than could be told.
+    """
 
     def __init__(self, counter: TokenCounter, *, list_tokens: int) -> None:
         """Take the counter, and how many tokens one list of names or one quotation may cost."""
+        self.cut = False
         self._counter = counter
         self._list_tokens = list_tokens
 
-    def names(self, names: Sequence[str], *, separator: str = ", ") -> str:
+    def names(self, names: Sequence[str]) -> str:
         """The names, joined; those that don't fit are counted."""
-        return self._bounded([shown_name(name) for name in names], separator)
+        return self._bounded([shown_name(name) for name in names])
 
     def quoted(self, text: str) -> str:
         """What somebody typed, in quotation marks, short."""
@@ -48,18 +53,19 @@ class Wording:
             shown = safe_json(neutralise(text, limit=limit).text)
         return shown
 
-    def _bounded(self, pieces: Sequence[str], separator: str) -> str:
+    def _bounded(self, pieces: Sequence[str]) -> str:
         taken: list[str] = []
         left = self._list_tokens
         for piece in pieces:
-            left -= self._counter.count(separator + piece)
+            left -= self._counter.count(f", {piece}")
             if left < 0:
                 break
             taken.append(piece)
         more = len(pieces) - len(taken)
-        if more and not taken:
-            return f"{more} names{CUT_MARK}"
-        return separator.join(taken) + (f"{separator}and {more} more{CUT_MARK}" if more else "")
+        if not more:
+            return ", ".join(taken)
+        self.cut = True
+        return f"{', '.join(taken)} and {more} more" if taken else f"{more} with long names"
 
     def fault(self, findings: Findings) -> list[str]:
         """Why nothing was searched, and what to type."""
@@ -101,7 +107,7 @@ class Wording:
         if not findings.sizes:
             return ["No server has tools here now."]
         pieces = [f"{shown_name(name)} ({count})" for name, count in findings.sizes.items()]
-        return [f"Servers and their numbers of tools: {self._bounded(pieces, ', ')}."]
+        return [f"Servers and their numbers of tools: {self._bounded(pieces)}."]
 
     def loaded(self, names: Sequence[str]) -> str:
         """That tools are loaded already and are called directly."""
@@ -160,7 +166,7 @@ class Wording:
             names = servers_in(findings.servers, state)
             if names:
                 pieces = [self._server(findings, name) for name in names]
-                lines.append(f"{label}: {self._bounded(pieces, ', ')}. {advice}")
+                lines.append(f"{label}: {self._bounded(pieces)}. {advice}")
         return lines
 
     def _server(self, findings: Findings, name: str) -> str:
