@@ -48,12 +48,15 @@ class ToolOutcome:
         is_error: The call failed.
         blocks: What is not plain text, as MCP content blocks (`image`, `audio`, `resource`, `resource_link`, `text`) or
             `{"type": "structured", "value": …}`; each goes in the provider's own form, or as a note where it has none.
+        answer: The same as a value, for programs: a `SearchAnswer`, an `Execution` or an `OutputAnswer`; None where the
+            outcome was made by a host. Nothing of it is sent.
     """
 
     call: ToolCall
     text: str
     is_error: bool = False
     blocks: tuple[Mapping[str, Any], ...] = ()
+    answer: Any = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
