@@ -187,7 +187,13 @@ def test_a_synthetic_tool_that_says_that_it_is_disabled_is_unavailable() -> None
         raise OSError("no answer")
 
     search, execute, output = synthetic_tools()
-    for check, answer in ((lambda: False, True), (lambda: True, False), (broken, True)):
+    checks: list[tuple[Any, bool]] = [
+        (lambda: False, True),
+        (lambda: (False, "off"), True),
+        (lambda: True, False),
+        (broken, True),
+    ]
+    for check, answer in checks:
         tool = Tool(
             name=search.name, description=search.description, input_schema=search.input_schema, is_enabled=check
         )

@@ -282,7 +282,9 @@ def _says_disabled(tool: Tool) -> bool:
     if tool.is_enabled is None:
         return False
     try:
-        return not tool.is_enabled()
+        said: object = tool.is_enabled()
     except Exception:
         # A check that fails can't vouch for the tool.
         return True
+    # A tool may say why not beside its answer.
+    return (said[0] if isinstance(said, tuple) and said else said) is not True
