@@ -281,6 +281,28 @@ def test_a_failing_tool_is_an_answer() -> None:
     assert "boom" in answer.text
 
 
+def test_the_content_of_a_result_keeps_its_types() -> None:
+    """Text and images of a result reach the model as such, in their order and once; text alone is plain text."""
+    image = {"type": "image", "data": "iVBORw0KGgo=", "mimeType": "image/png"}
+    text = {"type": "text", "text": "look:"}
+    both = _tool("both", "Both", call=lambda params, *_: {"content": [text, image]})
+    only = _tool("only", "Only", call=lambda params, *_: {"content": [text, text], "isError": False})
+    session = _session([both, only])
+    [entry] = session.results([_execute(session, "both")])
+    [result] = entry["content"]
+    assert [part["type"] for part in result["content"]] == ["text", "image"]
+    assert json.dumps(entry).count("iVBORw0KGgo=") == 1
+    assert _execute(session, "only").text == "look:\nlook:"
+
+
+def test_an_outcome_carries_its_answer_as_a_value() -> None:
+    """Programs read what came of a call from values, never out of the text."""
+    session = _session([TIMER])
+    assert [tool.name for tool in _search(session, "select:timer_create").answer.results] == ["timer_create"]
+    assert _execute(session, "timer_create", {"when": "8"}).answer.code == "invalid_params"
+    assert _execute(session, "timer_create", {"at": "8"}).answer.result == {"tool": "timer_create", "at": "8"}
+
+
 def test_a_broken_part_of_ours_is_an_answer_too(monkeypatch: pytest.MonkeyPatch) -> None:
     """Even where search itself fails, nothing is raised into the host's loop."""
     session = _session([TIMER])

@@ -103,12 +103,12 @@ class CallRunner:
         if call.name == SEARCH:
             found = self._search.call(call.arguments, enabled=situation.enabled)
             self._discovered(found.discovered)
-            return ToolOutcome(call, found.text, found.is_error)
+            return ToolOutcome(call, found.text, found.is_error, answer=found)
         if call.name == OUTPUT:
             given = self._output.call(call.arguments)
             if given.value is not None:
                 self._finished(given.value)
-            return ToolOutcome(call, given.text, given.is_error)
+            return ToolOutcome(call, given.text, given.is_error, answer=given)
         if call.name == EXECUTE:
             proxy = self._proxy(situation.view.snapshot, direct=False)
             return Job(proxy, call.arguments, enabled=situation.enabled)
@@ -140,7 +140,17 @@ def _is_synthetic(tool: Tool) -> bool:
 
 
 def _outcome(call: ToolCall, execution: Execution) -> ToolOutcome:
-    return ToolOutcome(call, execution.text, execution.is_error, execution.blocks)
+    """What the model reads of an execution: content blocks as they are, anything else as the proxy's text."""
+    blocks = execution.blocks
+    text = execution.text
+    if blocks:
+        # The text holds the same once more, images as endless strings; blocks keep their types and their order.
+        texts = [str(block.get("text", "")) for block in blocks if block.get("type") == "text"]
+        if len(texts) == len(blocks):
+            text, blocks = "\n".join(texts), ()
+        else:
+            text = ""
+    return ToolOutcome(call, text, execution.is_error, blocks, answer=execution)
 
 
 def _failed(call: ToolCall, error: Exception) -> ToolOutcome:
