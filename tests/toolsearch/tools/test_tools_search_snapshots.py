@@ -6,6 +6,7 @@ from typing import Any
 
 from toolsearch.catalog.registry import ToolRegistry
 from toolsearch.catalog.tool import Tool
+from toolsearch.search.index import STORE
 from toolsearch.search.results import SearchResponse
 from toolsearch.search.searcher import Searcher
 from toolsearch.tools.search_tool import SearchTool
@@ -117,3 +118,12 @@ def test_the_order_of_the_catalog_changes_no_answer() -> None:
     forward, backward = (SearchTool(Searcher(ToolRegistry(order))) for order in (tools, tools[::-1]))
     for query in ("handle item", "select:todoAdd,a_1,a_9", "list:kit", "read file", "zzz", "discover:version"):
         assert forward.call({"query": query}) == backward.call({"query": query})
+
+
+def test_a_catalog_is_indexed_once_for_all_search_tools() -> None:
+    """Two search tools over equal catalogs without loaded tools build one index between them."""
+    tools = [Tool(name=f"mcp__once__{number}", server="once", description="indexed one time") for number in range(3)]
+    before = STORE.builds.total()
+    for _ in range(2):
+        assert len(SearchTool(Searcher(ToolRegistry(tools))).call({"query": "indexed one time"}).results) == 3
+    assert STORE.builds.total() - before == 1

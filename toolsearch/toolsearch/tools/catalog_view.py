@@ -34,11 +34,11 @@ class Names:
         for tool in sorted(snapshot.tools, key=lambda each: each.name):
             if tool.server:
                 self.by_server.setdefault(tool.server, []).append(tool)
-        own = [tool for tool in snapshot.loaded if tool.name not in SYNTHETIC_TOOLS]
+        own = tuple(tool for tool in snapshot.loaded if tool.name not in SYNTHETIC_TOOLS)
         mark = hashlib.sha256(f"loaded tools of {snapshot.fingerprint}".encode()).hexdigest()
         # The searcher ranks what is deferred, so here the loaded tools are.
-        loaded = replace(snapshot, tools=tuple(own), deferred=tuple(own), loaded=(), fingerprint=mark)
-        self.loaded_searcher = Searcher(loaded, searcher.config)
+        loaded = replace(snapshot, tools=own, deferred=own, loaded=(), fingerprint=mark)
+        self.loaded_searcher = Searcher(loaded, searcher.config) if own else None
 
     @cached_property
     def lookup(self) -> NameLookup:
@@ -142,7 +142,10 @@ class CatalogView:
             words: The query.
             best_deferred: The best score of a deferred tool, 0.0 without one.
         """
-        response = self._names.loaded_searcher.search(words, max_results=2)
+        searcher = self._names.loaded_searcher
+        if searcher is None:
+            return ()
+        response = searcher.search(words, max_results=2)
         bound = max(best_deferred, LOADED_SCORE)
         return self.usable_names(
             result.name for result in response.results if not response.low_confidence and result.score >= bound

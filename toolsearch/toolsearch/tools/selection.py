@@ -76,12 +76,13 @@ def _missing(name: str, tools: tuple[Tool, ...], view: CatalogView) -> Missing:
         return Missing(name=name, reason="unavailable", server=tools[0].server)
     if tools:
         return Missing(name=name, reason="ambiguous", suggestions=tuple(tool.name for tool in tools))
-    return Missing(name=name, suggestions=view.near(name))
+    # What looks like a pattern is no misspelled name.
+    return Missing(name=name, suggestions=() if "*" in name else view.near(name))
 
 
 def _with_suggestions(missing: Missing, view: CatalogView, searcher: Searcher) -> Missing:
     """What the words of an unknown name find, where no name looks like it; only if the search is sure."""
-    if missing.reason != "unknown" or missing.suggestions:
+    if missing.reason != "unknown" or missing.suggestions or "*" in missing.name:
         return missing
     words = " ".join(split_identifier(missing.name[:200]))
     if not words:
