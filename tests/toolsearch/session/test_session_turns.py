@@ -168,6 +168,18 @@ def test_each_way_of_searching_discovers(query: str) -> None:
     assert not _execute(session, "timer_create", {"at": "8"}).is_error
 
 
+def test_a_host_may_search_within_one_server() -> None:
+    """A host's own search gives the answer as a value, of one server exactly, and what it shows is discovered."""
+    tools = [_tool("mcp__db__list", "List rows", "db"), _tool("mcp__db-two__list", "List rows", "db-two")]
+    session = _session(tools)
+    assert [tool.name for tool in session.search("list", server="db").results] == ["mcp__db__list"]
+    assert [tool.name for tool in session.search({"query": "list", "max_results": 1}, server="db-two").results] == [
+        "mcp__db-two__list"
+    ]
+    assert len(session.search({"query": "list"}).results) == 2
+    assert session.discovered == ("mcp__db__list", "mcp__db-two__list")
+
+
 def test_listing_a_server_discovers() -> None:
     """A listing shows parameters, so it discovers too."""
     session = _session([TIMER, *KIT])
@@ -705,6 +717,17 @@ def test_the_guidance_is_constant_and_silent_in_standard_mode() -> None:
     assert session.usage_guidance() == before
     assert len(before.splitlines()) <= 10
     assert _session([TIMER], mode="false").usage_guidance() == ""
+
+
+def test_a_text_that_was_recommended_for_is_not_searched_again() -> None:
+    """After a recommendation that the host asked for, the request for the same text adds none."""
+    tools = [_tool(f"timer_{verb}", f"{verb} a timer") for verb in ("create", "delete", "list")]
+    session = _session(tools, prefetch=True, prefetch_limit=1, prefetch_confidence=0.0, announcements="header")
+    history = [session.user("create a timer")]
+    entry = session.prefetch("create a timer")
+    assert entry is not None
+    history.append(entry)
+    assert _request(session, history).attachments == ()
 
 
 def test_prefetch_obeys_mode_and_kill_switch() -> None:

@@ -13,6 +13,7 @@ from toolsearch.session.providers import ToolCall, ToolOutcome
 from toolsearch.session.window import View, key_of
 from toolsearch.tools.execute_tool import ExecuteTool
 from toolsearch.tools.execution import Execution
+from toolsearch.tools.found import SearchAnswer
 from toolsearch.tools.output_tool import OutputTool
 from toolsearch.tools.search_tool import SearchTool
 from toolsearch.tools.untrusted import neutralise
@@ -99,10 +100,15 @@ class CallRunner:
             answer = _failed(call, error)
         return answer
 
+    def search(self, arguments: Mapping[str, Any] | str, *, enabled: bool) -> SearchAnswer:
+        """Answer a search; what it shows is discovered."""
+        found = self._search.call(arguments, enabled=enabled)
+        self._discovered(found.discovered)
+        return found
+
     def _route(self, call: ToolCall, situation: Situation) -> ToolOutcome | Job:
         if call.name == SEARCH:
-            found = self._search.call(call.arguments, enabled=situation.enabled)
-            self._discovered(found.discovered)
+            found = self.search(call.arguments, enabled=situation.enabled)
             return ToolOutcome(call, found.text, found.is_error, answer=found)
         if call.name == OUTPUT:
             given = self._output.call(call.arguments)

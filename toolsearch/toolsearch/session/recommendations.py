@@ -95,7 +95,10 @@ class Recommendations:
         return attachments, warnings
 
     def now(self, text: str, selectable: Mapping[str, Tool], away: int) -> dict[str, Any] | None:
-        """The attachment for a text of the user, searched at once; None where there is nothing to recommend."""
+        """The attachment for a text of the user, searched at once; None where there is nothing to recommend.
+
+        `next` does not search the same text again.
+        """
         wanted = said(text)
         attachment = self._prefetcher.attachment(
             self._prefetcher.candidates([wanted], depth=self._depth() + away),
@@ -104,6 +107,8 @@ class Recommendations:
             query=wanted,
             trigger="user_input",
         )
+        self._memory.last_input = mark_of(text)
+        self._memory.last_attachment = attachment
         if attachment is not None:
             self.took(attachment)
         return attachment
@@ -124,20 +129,16 @@ class Recommendations:
     def _for_user(
         self, text: str, past: list[Mapping[str, Any]], selectable: Mapping[str, Tool], away: int
     ) -> dict[str, Any] | None:
-        mark = mark_of(text)
         if not text.strip():
             return None
-        if mark == self._memory.last_input:
+        if mark_of(text) == self._memory.last_input:
             # A request that is made anew from the history before: its recommendation got lost with it.
             lost = self._memory.last_attachment
             if lost is None or lost in past or any(name not in selectable for name in recommended_in(lost)):
                 return None
             self.took(lost)
             return lost
-        attachment = self.now(text, selectable, away)
-        self._memory.last_input = mark
-        self._memory.last_attachment = attachment
-        return attachment
+        return self.now(text, selectable, away)
 
     def _finished(self, wait: bool) -> tuple[list[Job], tuple[str, ...]]:
         """The jobs that are done; a job that is late stays for the next turn."""

@@ -17,6 +17,7 @@ from toolsearch.session.providers.texts import reminder
 from toolsearch.session.raw_calls import read_call
 from toolsearch.session.settings import SessionSettings
 from toolsearch.session.state import SessionState
+from toolsearch.tools.found import SearchAnswer
 from toolsearch.tools.search_tool import SearchTool
 from toolsearch.tools.servers import ServerState, ServerStatus
 
@@ -185,6 +186,21 @@ class Session(SessionCore):
     async def handle_async(self, call: Any, *, context: Any = None) -> ToolOutcome:
         """As `handle`, for tools that are awaited; several calls of a turn may run at once."""
         return await self._runner.run_async(read_call(self._provider, self._names(), call), self._situation(), context)
+
+    def search(self, arguments: Mapping[str, Any] | str, *, server: str | None = None) -> SearchAnswer:
+        """Search as the model does by calling `SearchExtraTools`, for a host that asks itself.
+
+        Args:
+            arguments: The arguments of such a call, or a query.
+            server: Only tools of this server, exactly.
+
+        Returns:
+            The answer. What it shows counts as discovered, since its text is made for the model.
+        """
+        if server is not None:
+            given = dict(arguments) if isinstance(arguments, Mapping) else {"query": arguments}
+            arguments = {**given, "server": server}
+        return self._runner.search(arguments, enabled=self.decision.enabled)
 
     def results(self, outcomes: Sequence[ToolOutcome]) -> list[dict[str, Any]]:
         """The entries that answer the calls of one turn."""
