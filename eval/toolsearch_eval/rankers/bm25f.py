@@ -38,7 +38,8 @@ need
 STOP_WORDS: Final = frozenset(_STOP_WORDS.split())
 
 _WORD = re.compile(r"[^\W_]+")
-_IDENTIFIER = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+|[^\W\dA-Za-z_]+")
+# Runs of capitals, words with or without one before them, runs of digits; letters beyond A to Z belong to words.
+_IDENTIFIER = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\dA-Z_]+|[A-Z]+|\d+")
 _CHARACTERS = re.compile(
     r"[\u2e80-\u2fdf\u3005-\u30ff\u31f0-\u31ff\u3400-\u4dbf"
     r"\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af\U00020000-\U0003134f]+"
