@@ -21,3 +21,8 @@ def folder(name: str) -> Path:
     if name not in names():
         raise KeyError(name)
     return _ROOT / name
+
+
+def field_reports() -> Path:
+    """The file with the field reports: one case a line."""
+    return _ROOT / "field_reports" / "field_reports.jsonl"
