@@ -154,13 +154,13 @@ def test_a_recommendation_stays_within_its_budget(counter: Any) -> None:
     tools = [
         Tool(name=f"tool_{number}", description="handle item words " * 400, input_schema=schema) for number in range(9)
     ]
-    for budget in (50, 100, 350, 1000):
+    for budget in range(50, 1_500, 50):
         registry = ToolRegistry(tools)
         prefetcher = Prefetcher(Searcher(registry), counter, limit=3, confidence=0.0, token_budget=budget)
         attachment = _attach(prefetcher, registry, "handle item words")
         if attachment is not None:
             assert counter.count(discovery_text(attachment)) <= budget
-        assert attachment is not None or budget <= 100
+        assert attachment is not None or budget <= 250
 
 
 def test_a_tool_whose_parameters_have_no_room_is_not_recommended() -> None:

@@ -588,6 +588,13 @@ def test_compaction_with_a_summary_and_without_need() -> None:
             session.compact(history, keep)
 
 
+def test_a_summary_is_not_taken_for_the_users_words() -> None:
+    """No tools are recommended for what a summary says: it is a reminder, and nothing that the user asked for now."""
+    session = _session([TIMER], prefetch=True, announcements="header")
+    compacted = session.compact([session.user("hello"), session.user("x")], summary="They want to create a timer.")
+    assert _request(session, compacted).attachments == ()
+
+
 def test_a_payload_stays_valid_when_a_found_tool_is_gone() -> None:
     """A search result that names a tool which no longer exists is sent as what it is, text."""
     registry = ToolRegistry([_tool("wait_for_servers", "Wait"), TIMER])
