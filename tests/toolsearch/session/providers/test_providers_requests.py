@@ -103,7 +103,7 @@ events = st.lists(
 
 @pytest.mark.parametrize("name", PROVIDERS)
 @given(events=events)
-@settings(max_examples=150)
+@settings(max_examples=80)
 def test_any_history_makes_a_request_that_is_accepted(
     name: str, events: list[Any], voices: Any, accepted: Accepted
 ) -> None:
@@ -115,7 +115,7 @@ def test_any_history_makes_a_request_that_is_accepted(
 
 @pytest.mark.parametrize("name", PROVIDERS)
 @given(events=events)
-@settings(max_examples=150)
+@settings(max_examples=80)
 def test_a_growing_history_keeps_the_prefix(name: str, events: list[Any], voices: Any) -> None:
     """What one request holds before its tail begins the next request, element by element, with the same tools and system."""
     voice = voices[name]

@@ -46,7 +46,7 @@ _SILENT = frozenset({"$anchor", "$comment", "$defs", "$id", "$schema", "$vocabul
 """Say nothing about a value."""
 
 _FORMATS = frozenset({"date", "date-time", "time"})
-_MAX_WRITTEN_OUT = 4_000
+_MAX_WRITTEN_OUT = 2_000
 """Schemas after the references are written out; a few that name each other twice would grow without end."""
 
 _TOLD_LIMIT = 300

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import re
 import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -230,6 +230,107 @@ def listening(model: ScriptedModel) -> Iterator[ScriptedModel]:
         finally:
             server.shutdown()
             thread.join()
+
+
+Ask = Callable[[dict[str, Any]], Any]
+AskLater = Callable[[dict[str, Any]], Awaitable[Any]]
+
+
+@contextmanager
+def client_of(name: str, url: str, stream: bool) -> Iterator[Ask]:
+    """A provider's client at a url, as a function from a payload to a response or to the final message of a stream."""
+    if name == "anthropic":
+        import anthropic
+
+        with anthropic.Anthropic(api_key="k", base_url=url, max_retries=0) as client:
+
+            def ask(payload: dict[str, Any]) -> Any:
+                if not stream:
+                    return client.messages.create(**payload)
+                with client.messages.stream(**payload) as events:
+                    return events.get_final_message()
+
+            yield ask
+    elif name == "gemini":
+        from google import genai
+        from google.genai import types
+
+        with genai.Client(api_key="k", http_options=types.HttpOptions(base_url=url)) as gemini:
+            models = gemini.models
+            yield (
+                lambda payload: (
+                    list(models.generate_content_stream(**payload)) if stream else models.generate_content(**payload)
+                )
+            )
+    else:
+        import openai
+
+        with openai.OpenAI(api_key="k", base_url=f"{url}/v1", max_retries=0) as openai_client:
+            chat = name == "openai-chat"
+            api: Any = openai_client.chat.completions if chat else openai_client.responses
+
+            def ask_openai(payload: dict[str, Any]) -> Any:
+                if not stream:
+                    return api.create(**payload)
+                with api.stream(**payload) as events:
+                    return events.get_final_completion() if chat else events.get_final_response()
+
+            yield ask_openai
+
+
+@asynccontextmanager
+async def async_client_of(name: str, url: str, stream: bool) -> AsyncIterator[AskLater]:
+    """As `client_of`, with the provider's asynchronous client."""
+    if name == "anthropic":
+        import anthropic
+
+        async with anthropic.AsyncAnthropic(api_key="k", base_url=url, max_retries=0) as client:
+
+            async def ask(payload: dict[str, Any]) -> Any:
+                if not stream:
+                    return await client.messages.create(**payload)
+                async with client.messages.stream(**payload) as events:
+                    return await events.get_final_message()
+
+            yield ask
+    elif name == "gemini":
+        from google import genai
+        from google.genai import types
+
+        async with genai.Client(api_key="k", http_options=types.HttpOptions(base_url=url)).aio as gemini:
+
+            async def ask_gemini(payload: dict[str, Any]) -> Any:
+                if not stream:
+                    return await gemini.models.generate_content(**payload)
+                return [chunk async for chunk in await gemini.models.generate_content_stream(**payload)]
+
+            yield ask_gemini
+    else:
+        import openai
+
+        async with openai.AsyncOpenAI(api_key="k", base_url=f"{url}/v1", max_retries=0) as openai_client:
+            chat = name == "openai-chat"
+            api: Any = openai_client.chat.completions if chat else openai_client.responses
+
+            async def ask_openai(payload: dict[str, Any]) -> Any:
+                if not stream:
+                    return await api.create(**payload)
+                async with api.stream(**payload) as events:
+                    return await (events.get_final_completion() if chat else events.get_final_response())
+
+            yield ask_openai
+
+
+@pytest.fixture
+def client() -> Any:
+    """Opens a provider's client for the block of a `with`."""
+    return client_of
+
+
+@pytest.fixture
+def async_client() -> Any:
+    """Opens a provider's asynchronous client for the block of an `async with`."""
+    return async_client_of
 
 
 @pytest.fixture(autouse=True)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Generator
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,94 +12,6 @@ import pytest
 
 from toolsearch.catalog.synthetic import synthetic_tools
 from toolsearch.session.providers import ProviderTools, ToolCall, ToolOutcome, provider_for
-
-Ask = Callable[[dict[str, Any]], Any]
-AskLater = Callable[[dict[str, Any]], Awaitable[Any]]
-
-
-@contextmanager
-def client_of(name: str, url: str, stream: bool) -> Iterator[Ask]:
-    """A provider's client at a url, as a function from a payload to a response or to the final message of a stream."""
-    if name == "anthropic":
-        import anthropic
-
-        with anthropic.Anthropic(api_key="k", base_url=url, max_retries=0) as client:
-
-            def ask(payload: dict[str, Any]) -> Any:
-                if not stream:
-                    return client.messages.create(**payload)
-                with client.messages.stream(**payload) as events:
-                    return events.get_final_message()
-
-            yield ask
-    elif name == "gemini":
-        from google import genai
-        from google.genai import types
-
-        with genai.Client(api_key="k", http_options=types.HttpOptions(base_url=url)) as gemini:
-            models = gemini.models
-            yield (
-                lambda payload: (
-                    list(models.generate_content_stream(**payload)) if stream else models.generate_content(**payload)
-                )
-            )
-    else:
-        import openai
-
-        with openai.OpenAI(api_key="k", base_url=f"{url}/v1", max_retries=0) as openai_client:
-            chat = name == "openai-chat"
-            api: Any = openai_client.chat.completions if chat else openai_client.responses
-
-            def ask_openai(payload: dict[str, Any]) -> Any:
-                if not stream:
-                    return api.create(**payload)
-                with api.stream(**payload) as events:
-                    return events.get_final_completion() if chat else events.get_final_response()
-
-            yield ask_openai
-
-
-@asynccontextmanager
-async def async_client_of(name: str, url: str, stream: bool) -> AsyncIterator[AskLater]:
-    """As `client_of`, with the provider's asynchronous client."""
-    if name == "anthropic":
-        import anthropic
-
-        async with anthropic.AsyncAnthropic(api_key="k", base_url=url, max_retries=0) as client:
-
-            async def ask(payload: dict[str, Any]) -> Any:
-                if not stream:
-                    return await client.messages.create(**payload)
-                async with client.messages.stream(**payload) as events:
-                    return await events.get_final_message()
-
-            yield ask
-    elif name == "gemini":
-        from google import genai
-        from google.genai import types
-
-        async with genai.Client(api_key="k", http_options=types.HttpOptions(base_url=url)).aio as gemini:
-
-            async def ask_gemini(payload: dict[str, Any]) -> Any:
-                if not stream:
-                    return await gemini.models.generate_content(**payload)
-                return [chunk async for chunk in await gemini.models.generate_content_stream(**payload)]
-
-            yield ask_gemini
-    else:
-        import openai
-
-        async with openai.AsyncOpenAI(api_key="k", base_url=f"{url}/v1", max_retries=0) as openai_client:
-            chat = name == "openai-chat"
-            api: Any = openai_client.chat.completions if chat else openai_client.responses
-
-            async def ask_openai(payload: dict[str, Any]) -> Any:
-                if not stream:
-                    return await api.create(**payload)
-                async with api.stream(**payload) as events:
-                    return await (events.get_final_completion() if chat else events.get_final_response())
-
-            yield ask_openai
 
 
 @dataclass
@@ -171,10 +82,10 @@ def turns(host: Host) -> Generator[list[Any], Any, None]:
 
 
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
-def test_a_conversation_by_the_real_client(voice: Any, scripted: Any, step: Any, stream: bool) -> None:
+def test_a_conversation_by_the_real_client(voice: Any, scripted: Any, step: Any, client: Any, stream: bool) -> None:
     """Every request is accepted, begins with the one before, has the same tools, and pairs calls with results."""
     host = Host(voice.name)
-    with scripted(voice, conversation(step)) as model, client_of(voice.name, model.url, stream) as ask:
+    with scripted(voice, conversation(step)) as model, client(voice.name, model.url, stream) as ask:
         run = turns(host)
         history = next(run)
         for _ in model.steps:
@@ -186,12 +97,14 @@ def test_a_conversation_by_the_real_client(voice: Any, scripted: Any, step: Any,
 
 
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
-def test_a_conversation_by_the_real_asynchronous_client(voice: Any, scripted: Any, step: Any, stream: bool) -> None:
+def test_a_conversation_by_the_real_asynchronous_client(
+    voice: Any, scripted: Any, step: Any, async_client: Any, stream: bool
+) -> None:
     """The asynchronous client has the same conversation."""
     host = Host(voice.name)
 
     async def converse(url: str, count: int) -> list[Any]:
-        async with async_client_of(voice.name, url, stream) as ask:
+        async with async_client(voice.name, url, stream) as ask:
             run = turns(host)
             history = next(run)
             for _ in range(count):
@@ -205,11 +118,11 @@ def test_a_conversation_by_the_real_asynchronous_client(voice: Any, scripted: An
     assert host.provider.speech(history[-1]) == ("assistant", "Done.")
 
 
-def test_the_script_refuses_what_the_api_refuses(voice: Any, scripted: Any, step: Any) -> None:
+def test_the_script_refuses_what_the_api_refuses(voice: Any, scripted: Any, step: Any, client: Any) -> None:
     """The server is no yes-man: other tools, a changed prefix and a lost result are errors of the client."""
     host = Host(voice.name)
     script = [step("", [("SearchExtraTools", {"query": "x"})]), *[step("ok")] * 3]
-    with scripted(voice, script) as model, client_of(voice.name, model.url, False) as ask:
+    with scripted(voice, script) as model, client(voice.name, model.url, False) as ask:
         history = [host.provider.user("hi")]
         history.extend(host.provider.reply(ask(host.request(history))))
         cut = host.request(history)
