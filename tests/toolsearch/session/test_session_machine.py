@@ -183,5 +183,5 @@ class Conversation(RuleBasedStateMachine):
 
 TestConversation = Conversation.TestCase
 TestConversation.settings = settings(
-    max_examples=60, stateful_step_count=30, derandomize=True, deadline=None, phases=[Phase.explicit, Phase.generate]
+    max_examples=30, stateful_step_count=25, derandomize=True, deadline=None, phases=[Phase.explicit, Phase.generate]
 )
