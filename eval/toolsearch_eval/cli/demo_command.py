@@ -48,7 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json({**demo.to_json(), "folder": str(folder)})
         return 0
-    say("\n\n".join((rankings_text(demo), judged_text(demo), compared_text(demo))))
+    say("\n" + "\n\n".join((rankings_text(demo), judged_text(demo), compared_text(demo))))
     say(f"\nWritten to {neutralise(str(folder))}: summary.json, report.md, per_query.csv")
     return 0
 

@@ -5,5 +5,6 @@
 figures say something else. What counts as the same is decided in `block`: figures of quality must be equal, ratios of
 times may differ by a factor of two, times themselves belong to the machine and are not compared.
 
-`quality` measures rankings, `speed` measures times, `outputs` runs the commands whose output is shown.
+`quality` measures rankings, `speed` measures times, `outputs` runs the commands of the Makefile whose output is shown,
+`examples` runs the README's own examples and renews what stands under them.
 """

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from toolsearch.errors import UnknownNameError, UsageError
 from toolsearch_eval.figures.block import Block, differences
+from toolsearch_eval.figures.examples import refreshed
 from toolsearch_eval.figures.outputs import CommandFailed, measure_output
 from toolsearch_eval.figures.quality import (
     COMMAND,
@@ -29,6 +30,8 @@ from toolsearch_eval.figures.store import (
 
 BLOCKS = ("builtin", "confidence", "suites", "start", "bench", "demo", "test")
 """Every block, in the order in which they are measured. `suites` and `bench` only when they are asked for."""
+EXAMPLES = "examples"
+"""Stands beside the blocks where one is named: the outputs under the README's own commands and scripts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +44,7 @@ class Task:
         data: The set of the blocks `builtin` and `confidence`.
         suites: A folder of further data sets, or None to keep their figures as they are.
         bench: Sizes for the bench, or none to keep its figures as they are.
-        only: Blocks to measure; empty for all that the README has.
+        only: Blocks to measure (`EXAMPLES` may be one); empty for all that the README has.
         check: Write nothing and compare.
         environment: That of the process, for the commands whose output is shown.
     """
@@ -66,7 +69,7 @@ def make_figures(task: Task, *, tell: Callable[[str], None] = lambda _: None) ->
         tell: Is told what begins and what differs.
 
     Returns:
-        0 good, 1 when the check found a difference or a command whose output is shown failed.
+        0 good, 1 when the check found a difference, or a command or example whose output is shown failed.
 
     Raises:
         UsageError: The README can't be read, has no block, or one that is unknown.
@@ -81,8 +84,14 @@ def make_figures(task: Task, *, tell: Callable[[str], None] = lambda _: None) ->
         raise UsageError(f"{task.readme} has no marked block; one is <!-- figures:builtin --> … <!-- /figures -->.")
     stored = read_results(task.results)
     measured, failures = _measured(task, _wanted(task, names), tell)
+    fresh = readme
+    changed: list[str] = []
+    if not task.only or EXAMPLES in task.only:
+        fresh, changed, failed = refreshed(readme, task.environment, tell=tell)
+        failures += failed
     if task.check:
         faults = [*failures, *_faults(readme, names, stored, measured)]
+        faults += [f"the README shows another output than it has now: {label}" for label in changed]
         for line in faults:
             tell(line)
         if faults:
@@ -100,16 +109,16 @@ def make_figures(task: Task, *, tell: Callable[[str], None] = lambda _: None) ->
     for line in failures:
         tell(line)
     write_results(task.results, results)
-    write_whole(task.readme, rewritten(readme, results))
+    write_whole(task.readme, rewritten(fresh, results))
     return 1 if failures else 0
 
 
 def _wanted(task: Task, names: Collection[str]) -> list[str]:
     """The blocks to measure, in their order."""
     for name in task.only:
-        if name not in BLOCKS:
-            raise UnknownNameError("block", name, BLOCKS)
-        if name not in names:
+        if name not in (*BLOCKS, EXAMPLES):
+            raise UnknownNameError("block", name, (*BLOCKS, EXAMPLES))
+        if name not in (*names, EXAMPLES):
             raise UsageError(f"{task.readme} has no block {name!r}; it has {', '.join(names)}.")
     asked = {"suites": task.suites is not None, "bench": bool(task.bench)}
     return [name for name in BLOCKS if name in (task.only or names) and asked.get(name, True)]
