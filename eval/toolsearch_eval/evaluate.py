@@ -134,6 +134,15 @@ class Evaluation:
         return asdict(mean_interval([values[place] for place in chosen], [self.queries[p].group for p in chosen]))
 
 
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C during an evaluation; `finished` holds what was judged until then."""
+
+    def __init__(self, finished: Evaluation) -> None:
+        """Keep what was finished."""
+        super().__init__("interrupted")
+        self.finished = finished
+
+
 def evaluate(
     data: DataSet,
     rankers: Sequence[Ranker],
@@ -161,7 +170,7 @@ def evaluate(
         data: The data set.
         rankers: Names must differ. One that fails, or whose results can't be judged, is left out with a warning that
             names the query.
-        measures: What to measure; a cutoff above `depth` is refused.
+        measures: What to measure; one that comes again counts once, and a cutoff above `depth` is refused.
         split: `dev`, `test` or `all`; None takes dev, or all where there is no dev.
         depth: Results asked for, above 0.
         progress: Show a bar on stderr where tqdm is installed; None shows it on a terminal.
@@ -169,6 +178,7 @@ def evaluate(
     Raises:
         UsageError: A setting is not valid, or every ranker failed; each failure names the ranker and the query.
         DataError: Two tools have one name.
+        Interrupted: Ctrl-C after at least one ranker was done.
     """
     chosen = split or ("dev" if any(query.split == "dev" for query in data.queries) else "all")
     if chosen not in ("dev", "test", "all"):
@@ -189,36 +199,41 @@ def evaluate(
     build: dict[str, float] = {}
     failures: list[str] = []
     known = frozenset(tool.name for tool in tools)
+    stopped: KeyboardInterrupt | None = None
     with _bar(len(rankers) * len(queries), progress) as advance:
-        for ranker in rankers:
+        for place, ranker in enumerate(rankers):
             try:
                 ran = run_ranker(ranker, tools, queries, depth, advance=advance)
             except UsageError as error:  # the others go on
                 failures.append(str(error))
                 continue
+            except KeyboardInterrupt as stop:
+                failures.append(f"interrupted; not judged: {', '.join(names[place:])}")
+                stopped = stop
+                break
             rankings[ranker.name] = ran.rankings
             latency[ranker.name] = ran.latency
             build[ranker.name] = ran.build
+    if stopped is not None and not rankings:
+        raise stopped
     if failures and not rankings:
         raise UsageError("\n".join(failures))
-    warnings = [*failures, *_data_warnings(data, queries, known)]
-    for part in sorted({query.slice for query in queries if query.slice}):
-        groups = len({query.group for query in queries if query.slice == part})
-        if groups < FEW_GROUPS:
-            warnings.append(f"slice {shown(part)} has {groups} groups: too few to tell")
-    return Evaluation(
+    result = Evaluation(
         data=data,
         split=chosen,
         depth=depth,
-        measures=tuple(measures),
+        measures=tuple(dict.fromkeys(measures)),
         queries=queries,
         excluded=excluded,
         size=size,
         rankings=rankings,
         latency=latency,
         build=build,
-        warnings=tuple(warnings),
+        warnings=(*failures, *_data_warnings(data, queries, known)),
     )
+    if stopped is not None:
+        raise Interrupted(result) from stopped
+    return result
 
 
 def _refuse_twins(data: DataSet) -> None:
@@ -253,20 +268,25 @@ def _measured(data: DataSet, split: str) -> tuple[tuple[Query, ...], dict[str, i
 
 
 def _data_warnings(data: DataSet, queries: Sequence[Query], known: Collection[str]) -> list[str]:
-    """Labels that no ranker can meet lower every figure, so they are said."""
+    """What makes the figures doubtful: labels that no ranker can meet, and slices that are too small."""
     if not queries:
         return ["no query was measured; see how many were left out and why"]
+    warnings: list[str] = []
     lost = sum(not relevant(data.judgements[query.query_id]) <= frozenset(known) for query in queries)
-    if not lost:
-        return []
-    return [f"{lost} queries need tools that can't be found; `toolsearch dataset check` names them"]
+    if lost:
+        warnings.append(f"{lost} queries need tools that can't be found; `toolsearch dataset check` names them")
+    for part in sorted({query.slice for query in queries if query.slice}):
+        groups = len({query.group for query in queries if query.slice == part})
+        if groups < FEW_GROUPS:
+            warnings.append(f"slice {shown(part)} has {groups} groups: too few to tell")
+    return warnings
 
 
 @contextmanager
 def _bar(total: int, progress: bool | None) -> Iterator[Callable[[int], object]]:
     """What to call after each batch, with its size."""
-    shown = sys.stderr.isatty() if progress is None else progress
-    if not shown or find_spec("tqdm") is None:
+    visible = sys.stderr.isatty() if progress is None else progress
+    if not visible or find_spec("tqdm") is None:
         yield lambda _: None
         return
     from tqdm import tqdm

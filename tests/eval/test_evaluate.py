@@ -16,7 +16,7 @@ import pytest
 from toolsearch.catalog.tool import Tool
 from toolsearch.errors import DataError, UsageError
 from toolsearch_eval.data import DataSet, Query, load_data
-from toolsearch_eval.evaluate import Evaluation, evaluate
+from toolsearch_eval.evaluate import Evaluation, Interrupted, evaluate
 from toolsearch_eval.measures import parse_measure
 from toolsearch_eval.rankers import resolve_ranker
 
@@ -257,6 +257,38 @@ def test_ties_are_settled_by_name_whatever_the_order_of_a_ranker() -> None:
     result = evaluate(data_set([one()], {"q": {"a": 1}}), [Ties(), keeps])
     assert result.rankings["fixed"] == [["c", "a", "b"]]
     assert result.rankings["keeps"] == [["b", "c", "a"]]
+
+
+class Stopping(Fixed):
+    """Is interrupted while it ranks."""
+
+    def rank(self, queries: Sequence[str], depth: int) -> list[list[tuple[str, float]]]:
+        """Ctrl-C."""
+        raise KeyboardInterrupt
+
+
+def test_an_interrupt_loses_nothing_that_is_finished() -> None:
+    """After Ctrl-C the rankers that were done can be had from the exception, and the others are named."""
+    rankers = [Fixed("a"), Stopping(name="slow"), Fixed("b", name="later")]
+    with pytest.raises(Interrupted) as caught:
+        evaluate(data_set([one()], {"q": {"a": 1}}), rankers)
+    finished = caught.value.finished
+    assert list(finished.rankings) == ["fixed"]
+    assert means(finished)["RR@10"] == 1.0
+    assert finished.warnings == ("interrupted; not judged: slow, later",)
+
+
+def test_an_interrupt_before_anything_is_finished_is_an_interrupt() -> None:
+    """Where no ranker was done, Ctrl-C goes through as it is."""
+    with pytest.raises(KeyboardInterrupt) as caught:
+        evaluate(data_set([one()], {"q": {"a": 1}}), [Stopping(name="slow"), Fixed("a")])
+    assert not isinstance(caught.value, Interrupted)
+
+
+def test_a_measure_that_comes_again_counts_once() -> None:
+    """Repeated measures make no second column."""
+    measures = [parse_measure(text) for text in ("RR@2", "P@1", "RR@2")]
+    assert list(means(evaluate(data_set([one()], {"q": {"a": 1}}), [Fixed("a")], measures=measures))) == ["RR@2", "P@1"]
 
 
 class Terminal(io.StringIO):

@@ -39,9 +39,13 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 
 def run(args: argparse.Namespace) -> int:
-    """Judge and print; 0 when every ranker worked, 2 when one failed or can't be had, which is said on stderr."""
+    """Judge and print; 0 when every ranker worked, 2 when one failed or can't be had, which is said on stderr.
+
+    After Ctrl-C the rankers that were done are printed and the code is 130.
+    """
+    from toolsearch_eval.cli.main import INTERRUPTED
     from toolsearch_eval.data import load_data
-    from toolsearch_eval.evaluate import evaluate
+    from toolsearch_eval.evaluate import Interrupted, evaluate
     from toolsearch_eval.measures import DEFAULT_MEASURES, parse_measure
     from toolsearch_eval.rankers import resolve_ranker
 
@@ -60,7 +64,11 @@ def run(args: argparse.Namespace) -> int:
                 missing.append(str(error))
         if not rankers:
             raise UsageError("\n".join(missing))
-        result = evaluate(load_data(args.data), rankers, measures=measures, split=args.split, depth=args.depth)
+        code = 0
+        try:
+            result = evaluate(load_data(args.data), rankers, measures=measures, split=args.split, depth=args.depth)
+        except Interrupted as stop:
+            result, code = stop.finished, INTERRUPTED
     if not result.queries:
         left_out = ", ".join(f"{count} {reason}" for reason, count in result.excluded.items() if count)
         splits = ", ".join(sorted({query.split for query in result.data.queries})) or "none"
@@ -75,7 +83,7 @@ def run(args: argparse.Namespace) -> int:
         print_json(form)
     else:
         _print_tables(result, form)
-    return 0 if len(result.rankings) == len(specs) else 2
+    return code or (0 if len(result.rankings) == len(specs) else 2)
 
 
 def _print_tables(result: Evaluation, form: Mapping[str, Any]) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from toolsearch_eval.cli.main import main
+from toolsearch_eval.cli.main import INTERRUPTED, main
 
 CATALOG = '{"name": "send_mail", "description": "Send a mail."}\n{"name": "read_file", "description": "Read a file."}\n'
 QUERIES = (
@@ -28,6 +28,11 @@ class Loud:
     def rank(self, queries, depth):
         print("ranking")
         return [[("send_mail", 1.0)] for _ in queries]
+
+def stopping(tools):
+    def search(query, depth):
+        raise KeyboardInterrupt
+    return search
 
 def broken(tools):
     def search(query, depth):
@@ -81,7 +86,8 @@ RIGHT: list[tuple[list[str], dict[str, Any]]] = [
     ([], {"split": "dev", "depth": 10}),
     (["--split", "test"], {"split": "test"}),
     (["--split", "all", "--depth", "50"], {"split": "all", "depth": 50}),
-    (["--measure", "P@3", "--measure", "AP"], {"split": "dev"}),
+    (["--measure", "P@3", "--measure", "AP", "--measure", "P@3"], {"split": "dev"}),
+    (["--depth", "1000000000", "--measure", "Recall@1000"], {"depth": 1_000_000_000}),
 ]
 
 
@@ -155,6 +161,17 @@ def test_a_missing_library_is_a_line_and_the_others_are_shown(
     assert json.loads(streams.out)["warnings"][0] == line
     assert list(json.loads(streams.out)["rankers"]) == ["bm25f"]
     assert f"warning: {line}\n" in streams.err
+
+
+def test_an_interrupt_prints_what_was_finished(capsys: pytest.CaptureFixture[str]) -> None:
+    """After Ctrl-C the rankers that were done are printed, the others are named, and the code is 130."""
+    arguments = ["--ranker", "bm25f", "--ranker", "own_rankers_of_test:stopping", "--ranker", "default"]
+    assert main(["eval", "--data", "set", *arguments, "--json"]) == INTERRUPTED
+    streams = capsys.readouterr()
+    assert list(json.loads(streams.out)["rankers"]) == ["bm25f"]
+    assert "warning: interrupted; not judged: own_rankers_of_test:stopping, default\n" in streams.err
+    assert main(["eval", "--data", "set", "--ranker", "own_rankers_of_test:stopping"]) == INTERRUPTED
+    assert capsys.readouterr().err == "toolsearch: interrupted; what had been finished is kept.\n"
 
 
 WRONG = [
