@@ -9,9 +9,8 @@ from toolsearch_eval.cli.main import main
 from toolsearch_eval.gate.verdict import gate
 from toolsearch_eval.rankers import resolve_ranker
 
-# A run within a run forgets what it has imported, and numpy can't be loaded twice: so it is loaded by now.
-assert gate
-assert resolve_ranker
+LOADED = (gate, resolve_ranker)
+"""A run within a run forgets what it has imported, and numpy can't be loaded twice: so it is loaded by now."""
 
 pytest_plugins = ["pytester"]
 
