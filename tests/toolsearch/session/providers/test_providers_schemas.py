@@ -237,6 +237,17 @@ def test_a_long_description_is_cut_where_it_must_be(voices: Any) -> None:
             assert (told, warnings) == (text.strip(), ())
 
 
+@pytest.mark.parametrize(("length", "sent"), [(1024, 1024), (1025, 1024)])
+def test_a_description_of_just_the_limit_stays_whole(voices: Any, length: int, sent: int) -> None:
+    """1,024 characters are accepted as they are; one more makes a cut, also with sentences of ours behind it."""
+    told, _, warnings = made(voices["openai-chat"], None, "x" * length)
+    assert (len(told), bool(warnings)) == (sent, length > 1024)
+    union = {"type": "object", "oneOf": [{"properties": {"a": {}}, "required": ["a"]}, {"properties": {"b": {}}}]}
+    told, _, _ = made(voices["openai-chat"], union, "x" * length)
+    assert len(told) == 1024
+    assert told.endswith("… [cut] Required besides: exactly one of: a or none of these.")
+
+
 @pytest.mark.parametrize("name", ["openai-chat", "openai-responses"])
 def test_too_many_tools_are_warned_of(name: str) -> None:
     """OpenAI takes 128 tools; the warning says so before the request fails."""

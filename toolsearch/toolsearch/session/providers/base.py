@@ -114,7 +114,9 @@ class Provider(Protocol):
             options: Further arguments, passed on (tool choices under the provider's names).
 
         Returns:
-            Plain JSON values. Everything before the tail is the same, as long as the history only grows.
+            Plain JSON values. Everything before the tail stands at the same place in the next request, as long as the
+            history only grows and calls are answered before the model speaks again. A call without a result gets one
+            that says so, and a result without its call is told as text, so that any history can be sent.
 
         Raises:
             UsageError: An entry that can't be read, nothing to send, or an option that is ours to set.

@@ -113,8 +113,9 @@ def _renamed(schema: dict[str, Any], rule: NameRule | None, faults: Faults) -> t
 def _described(description: str | None, notes: Sequence[str], limit: int, faults: Faults) -> str:
     text = sendable(description or "").strip()
     end = " ".join(notes)
-    if limit and len(text) + len(end) + 1 > limit:
+    if limit and len(f"{text} {end}".strip()) > limit:
         faults.add(f"the description was cut to {limit:,} characters")
         end = end if len(end) < limit // 2 else end[: limit // 2 - len(CUT_MARK)] + CUT_MARK
-        text = text[: limit - len(end) - len(CUT_MARK) - 1].rstrip() + CUT_MARK
+        room = limit - len(CUT_MARK) - (len(end) + 1 if end else 0)
+        text = text[:room].rstrip() + CUT_MARK
     return f"{text} {end}".strip()
