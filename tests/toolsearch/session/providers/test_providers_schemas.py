@@ -248,6 +248,17 @@ def test_a_description_of_just_the_limit_stays_whole(voices: Any, length: int, s
     assert told.endswith("… [cut] Required besides: exactly one of: a or none of these.")
 
 
+def test_long_sentences_of_ours_leave_a_short_description_whole(voices: Any) -> None:
+    """What is cut is what is too long: the sentences, to half of the room."""
+    long: dict[str, Any] = {f"{letter}{'x' * 40}": {} for letter in "abcdefghijklmnopqrstuvwxyz"}
+    branches = [{"properties": {name: {}}, "required": [name]} for name in long]
+    told, _, warnings = made(voices["openai-chat"], {"type": "object", "oneOf": branches})
+    assert told.startswith("Does it. Required besides: exactly one of: a")
+    assert told.endswith("… [cut]")
+    assert len(told) == len("Does it. ") + 512
+    assert any("cut to 1,024" in warning for warning in warnings)
+
+
 @pytest.mark.parametrize("name", ["openai-chat", "openai-responses"])
 def test_too_many_tools_are_warned_of(name: str) -> None:
     """OpenAI takes 128 tools; the warning says so before the request fails."""

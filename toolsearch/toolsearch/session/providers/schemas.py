@@ -115,7 +115,8 @@ def _described(description: str | None, notes: Sequence[str], limit: int, faults
     end = " ".join(notes)
     if limit and len(f"{text} {end}".strip()) > limit:
         faults.add(f"the description was cut to {limit:,} characters")
-        end = end if len(end) < limit // 2 else end[: limit // 2 - len(CUT_MARK)] + CUT_MARK
-        room = limit - len(CUT_MARK) - (len(end) + 1 if end else 0)
-        text = text[:room].rstrip() + CUT_MARK
+        end = end if len(end) <= limit // 2 else end[: limit // 2 - len(CUT_MARK)] + CUT_MARK
+        if len(f"{text} {end}".strip()) > limit:
+            room = limit - len(CUT_MARK) - (len(end) + 1 if end else 0)
+            text = text[:room].rstrip() + CUT_MARK
     return f"{text} {end}".strip()
