@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-import os
 import sys
-from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from toolsearch.catalog.core_tools import is_deferred
-from toolsearch.catalog.names import shown
-from toolsearch.errors import DataError, Problem, UsageError
+from toolsearch.errors import UsageError
+from toolsearch.tokens import token_counter
+from toolsearch_eval.abstention import Abstention, judge_abstention
 from toolsearch_eval.data import DataSet, Query
 from toolsearch_eval.extras import require
-from toolsearch_eval.measures import DEFAULT_MEASURES, Measure, relevant
+from toolsearch_eval.measures import DEFAULT_MEASURES, Measure
 from toolsearch_eval.rankers import Ranker
-from toolsearch_eval.rankers.run import run_ranker
-from toolsearch_eval.statistics import FEW_GROUPS, mean_interval
+from toolsearch_eval.rankers.run import Ran, run_ranker
+from toolsearch_eval.selection import data_warnings, measured, refuse_twins, without_answer
+from toolsearch_eval.statistics import mean_interval
+from toolsearch_eval.token_costs import TokenCosts, token_costs
 
 if TYPE_CHECKING:
     import pandas
@@ -38,8 +39,8 @@ class Evaluation:
         excluded: How many queries were left out, by reason; see `evaluate`.
         size: How many queries the split has, measured or not.
         rankings: By ranker, the names for each query.
-        latency: By ranker, milliseconds p50 and p95 of single queries; None without a query.
-        build: By ranker, milliseconds to take in the catalog.
+        no_answer: The queries without an answer that were judged by abstention.
+        runs: By ranker, what it did besides: how sure it was, latency, time to build.
         warnings: What to know beside the numbers.
     """
 
@@ -51,8 +52,8 @@ class Evaluation:
     excluded: Mapping[str, int]
     size: int
     rankings: Mapping[str, Sequence[Sequence[str]]]
-    latency: Mapping[str, Mapping[str, float | None]]
-    build: Mapping[str, float]
+    no_answer: tuple[Query, ...]
+    runs: Mapping[str, Ran]
     warnings: tuple[str, ...]
 
     def values(self, ranker: str, measure: Measure) -> list[float]:
@@ -60,6 +61,23 @@ class Evaluation:
         judged = self.data.judgements
         pairs = zip(self.queries, self.rankings[ranker], strict=True)
         return [measure.value(names, judged[query.query_id], need=query.need) for query, names in pairs]
+
+    @property
+    def latency(self) -> Mapping[str, Mapping[str, float | None]]:
+        """By ranker, milliseconds p50 and p95 of single queries; None without a query."""
+        return {name: ran.latency for name, ran in self.runs.items()}
+
+    def abstention(self, ranker: str) -> Abstention:
+        """How well a ranker knows that it does not know, over the measured queries and those without an answer."""
+        ran = self.runs[ranker]
+        right = [value > 0 for value in self.values(ranker, Measure("Success", 1))]
+        return judge_abstention(ran.sureness, right, ran.no_answer)
+
+    def token_costs(self, ranker: str) -> TokenCosts | None:
+        """What the first results cost the model and what they bring; None without a query."""
+        judged = [self.data.judgements[query.query_id] for query in self.queries]
+        tools = {tool.name: tool for tool in self.data.tools}
+        return token_costs(self.rankings[ranker], judged, tools, token_counter())
 
     def per_query(self) -> pandas.DataFrame:
         """A row for each ranker and query with a column for each measure.
@@ -106,13 +124,16 @@ class Evaluation:
         rankers: dict[str, Any] = {}
         for name in self.rankings:
             values = {str(measure): self.values(name, measure) for measure in self.measures}
+            costs = self.token_costs(name)
             rankers[name] = {
                 "measures": {text: self._mean(column, None) for text, column in values.items()},
                 "slices": {
                     part: {text: self._mean(column, part) for text, column in values.items()} for part in slices
                 },
-                "latency_ms": dict(self.latency[name]),
-                "build_ms": self.build[name],
+                "latency_ms": dict(self.runs[name].latency),
+                "build_ms": self.runs[name].build,
+                "abstention": asdict(self.abstention(name)),
+                "tokens": asdict(costs) if costs else None,
             }
         return {
             "schema_version": 1,
@@ -157,7 +178,7 @@ def evaluate(
     Left out and counted in `excluded`, by the first reason that holds:
 
     - `duplicate`: its id stands before (files with such ids are refused; data made in memory may have them);
-    - `no_answer`: it expects none, so there is no ranking to judge;
+    - `no_answer`: it expects none, so there is no ranking to judge; such queries count in `abstention` alone;
     - `empty`: it has no text;
     - `unjudged`: no tool has a grade above 0 for it.
 
@@ -191,32 +212,27 @@ def evaluate(
     names = [ranker.name for ranker in rankers]
     if len(set(names)) != len(names):
         raise UsageError(f"each ranker may be named once; given: {', '.join(names)}.")
-    _refuse_twins(data)
-    queries, excluded, size = _measured(data, chosen)
+    refuse_twins(data)
+    queries, excluded, size = measured(data, chosen)
     tools = [tool for tool in data.tools if is_deferred(tool)]
-    rankings: dict[str, Sequence[Sequence[str]]] = {}
-    latency: dict[str, Mapping[str, float | None]] = {}
-    build: dict[str, float] = {}
+    silent = without_answer(data, chosen)
+    runs: dict[str, Ran] = {}
     failures: list[str] = []
     known = frozenset(tool.name for tool in tools)
     stopped: KeyboardInterrupt | None = None
-    with _bar(len(rankers) * len(queries), progress) as advance:
+    with _bar(len(rankers) * (len(queries) + len(silent)), progress) as advance:
         for place, ranker in enumerate(rankers):
             try:
-                ran = run_ranker(ranker, tools, queries, depth, advance=advance)
+                runs[ranker.name] = run_ranker(ranker, tools, queries, depth, no_answer=silent, advance=advance)
             except UsageError as error:  # the others go on
                 failures.append(str(error))
-                continue
             except KeyboardInterrupt as stop:
                 failures.append(f"interrupted; not judged: {', '.join(names[place:])}")
                 stopped = stop
                 break
-            rankings[ranker.name] = ran.rankings
-            latency[ranker.name] = ran.latency
-            build[ranker.name] = ran.build
-    if stopped is not None and not rankings:
+    if stopped is not None and not runs:
         raise stopped
-    if failures and not rankings:
+    if failures and not runs:
         raise UsageError("\n".join(failures))
     result = Evaluation(
         data=data,
@@ -226,60 +242,14 @@ def evaluate(
         queries=queries,
         excluded=excluded,
         size=size,
-        rankings=rankings,
-        latency=latency,
-        build=build,
-        warnings=(*failures, *_data_warnings(data, queries, known)),
+        rankings={name: ran.rankings for name, ran in runs.items()},
+        no_answer=silent,
+        runs=runs,
+        warnings=(*failures, *data_warnings(data, queries, known)),
     )
     if stopped is not None:
         raise Interrupted(result) from stopped
     return result
-
-
-def _refuse_twins(data: DataSet) -> None:
-    twins = sorted(name for name, count in Counter(tool.name for tool in data.tools).items() if count > 1)
-    if twins:
-        path = os.path.join(data.path, "catalog.jsonl")
-        message = "is the name of several tools; give each its full id, so that labels tell them apart"
-        raise DataError([Problem(path, 0, "name", f"{shown(name)} {message}") for name in twins])
-
-
-def _measured(data: DataSet, split: str) -> tuple[tuple[Query, ...], dict[str, int], int]:
-    """The queries to rank, how many were left out by reason, and how many the split has."""
-    seen = {query.query_id for query in data.queries}
-    missing = sum(query_id not in seen for query_id in data.judgements)
-    excluded = {"no_answer": 0, "empty": 0, "missing": missing, "duplicate": 0, "unjudged": 0}
-    queries: dict[str, Query] = {}
-    chosen = [query for query in data.queries if split in ("all", query.split)]
-    done: set[str] = set()
-    for query in chosen:
-        if query.query_id in done:
-            excluded["duplicate"] += 1
-        elif query.expect == "none":
-            excluded["no_answer"] += 1
-        elif not query.text.strip():
-            excluded["empty"] += 1
-        elif not relevant(data.judgements.get(query.query_id, {})):
-            excluded["unjudged"] += 1
-        else:
-            queries[query.query_id] = query
-        done.add(query.query_id)
-    return tuple(queries.values()), excluded, len(chosen)
-
-
-def _data_warnings(data: DataSet, queries: Sequence[Query], known: Collection[str]) -> list[str]:
-    """What makes the figures doubtful: labels that no ranker can meet, and slices that are too small."""
-    if not queries:
-        return ["no query was measured; see how many were left out and why"]
-    warnings: list[str] = []
-    lost = sum(not relevant(data.judgements[query.query_id]) <= frozenset(known) for query in queries)
-    if lost:
-        warnings.append(f"{lost} queries need tools that can't be found; `toolsearch dataset check` names them")
-    for part in sorted({query.slice for query in queries if query.slice}):
-        groups = len({query.group for query in queries if query.slice == part})
-        if groups < FEW_GROUPS:
-            warnings.append(f"slice {shown(part)} has {groups} groups: too few to tell")
-    return warnings
 
 
 @contextmanager

@@ -62,6 +62,17 @@ def test_the_published_form() -> None:
     assert form["rankers"]["fixed"].pop("build_ms") >= 0
     assert list(latency) == ["p50", "p95"]
     assert 0 < latency["p50"] <= latency["p95"]
+    # The third query has no answer and gets one. All are equally sure, and the first results are right, wrong, wrong: at every coverage two of three are expected to be wrong.
+    assert form["rankers"]["fixed"].pop("abstention") == {
+        "answerable": 2,
+        "no_answer": 1,
+        "area": pytest.approx(2 / 3),
+        "false_answers": 1.0,
+        "false_alarms": 0.0,
+    }
+    tokens = form["rankers"]["fixed"].pop("tokens")
+    assert list(tokens) == ["counter", "per_query", "recall_per_1000"]
+    assert tokens["recall_per_1000"] == pytest.approx(1.0 / (tokens["per_query"] / 1000))
     # RR is 1 and 1/2: mean 3/4; with two groups the half width is t(0.975, 1) * 0.25.
     rr = {
         "mean": 0.75,

@@ -23,8 +23,10 @@ def best_first(results: Iterable[tuple[str, float]], depth: int) -> list[tuple[s
     return sorted(rounded, key=lambda result: (-result[1], result[0]))[:depth]
 
 
-def settled(answer: Any, depth: int, *, known: Collection[str], query_id: str, keeps_order: bool) -> list[str]:
-    """The names of one ranking as they are judged, at most `depth`.
+def settled(
+    answer: Any, depth: int, *, known: Collection[str], query_id: str, keeps_order: bool
+) -> list[tuple[str, float]]:
+    """The names of one ranking as they are judged, with their scores, at most `depth`.
 
     Args:
         answer: What the ranker gave for a query; anything, as it may be a stranger's.
@@ -55,7 +57,7 @@ def settled(answer: Any, depth: int, *, known: Collection[str], query_id: str, k
             raise UsageError(
                 f"query {shown(query_id)}: gave {name!r} the score {_brief(score)}; it must be a finite number"
             )
-    return list(checked) if keeps_order else [name for name, _ in best_first(checked.items(), depth)]
+    return list(checked.items()) if keeps_order else best_first(checked.items(), depth)
 
 
 def _number(score: Any) -> float:

@@ -23,11 +23,16 @@ _NEEDED = (
 class OwnRanker:
     """A user's object with `index` and `rank`, under the name by which it was asked for."""
 
+    assess: Callable[[Sequence[str]], Sequence[tuple[float, bool]]]
+    """Only there where the object has it."""
+
     def __init__(self, name: str, ranker: Any) -> None:
         """Take the name in reports and the object."""
         self.name = name
         self.keeps_order = bool(getattr(ranker, "keeps_order", False))
         self._ranker = ranker
+        if callable(getattr(ranker, "assess", None)):
+            self.assess = ranker.assess
 
     def index(self, tools: Sequence[Tool]) -> None:
         """Hand the tools on."""

@@ -37,3 +37,10 @@ class ProfileRanker:
         return [
             [(self._given.get(result.name, result.name), result.score) for result in each.results] for each in answers
         ]
+
+    def assess(self, queries: Sequence[str]) -> list[tuple[float, bool]]:
+        """The search's own confidence and flag; the reference works out no confidence, so there it is the score."""
+        answers = self._searcher.search_batch(queries, max_results=1)
+        if self._config.ranking == "reference":
+            return [(each.results[0].score if each.results else 0.0, each.low_confidence) for each in answers]
+        return [(each.confidence, each.low_confidence) for each in answers]

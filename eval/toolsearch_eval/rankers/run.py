@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,10 +14,11 @@ import numpy as np
 from toolsearch.catalog.names import shown
 from toolsearch.catalog.tool import Tool
 from toolsearch.errors import UsageError
+from toolsearch_eval.abstention import Sureness
 from toolsearch_eval.data import Query
 from toolsearch_eval.rankers.order import settled
 from toolsearch_eval.rankers.own import described
-from toolsearch_eval.rankers.protocol import Ranker
+from toolsearch_eval.rankers.protocol import AssessingRanker, Ranker
 
 _TIMED_QUERIES = 100
 _BATCH = 200
@@ -29,11 +31,15 @@ class Ran:
 
     Attributes:
         rankings: The names for each query, best first.
+        sureness: How sure it was of each query's first result.
+        no_answer: The same for each query without an answer.
         latency: Milliseconds p50 and p95 of single queries; None without a query.
         build: Milliseconds to take in the catalog.
     """
 
     rankings: Sequence[Sequence[str]]
+    sureness: Sequence[Sureness]
+    no_answer: Sequence[Sureness]
     latency: Mapping[str, float | None]
     build: float
 
@@ -44,6 +50,7 @@ def run_ranker(
     queries: Sequence[Query],
     depth: int,
     *,
+    no_answer: Sequence[Query] = (),
     advance: Callable[[int], object] = lambda _: None,
 ) -> Ran:
     """Rank all queries with one ranker, which may be a stranger's and fail in any way.
@@ -53,6 +60,7 @@ def run_ranker(
         tools: The tools that may be found.
         queries: None is fine.
         depth: Results asked for, above 0.
+        no_answer: Queries without an answer, for which only its sureness counts.
         advance: Called after each batch with its size.
 
     Raises:
@@ -63,8 +71,14 @@ def run_ranker(
         ranker.index(tools)
         build = (time.perf_counter() - start) * 1000
         known = frozenset(tool.name for tool in tools)
-        rankings = list(_ranked(ranker, queries, depth, known, advance))
-        return Ran(rankings=rankings, latency=_latency(ranker, queries, depth), build=build)
+        ranked, silent = (list(_ranked(ranker, each, depth, known, advance)) for each in (queries, no_answer))
+        return Ran(
+            rankings=[[name for name, _ in results] for results in ranked],
+            sureness=_sureness(ranker, queries, ranked),
+            no_answer=_sureness(ranker, no_answer, silent),
+            latency=_latency(ranker, queries, depth),
+            build=build,
+        )
     except (Exception, SystemExit) as error:
         raise UsageError(f"ranker {ranker.name!r} failed: {described(error)}") from error
 
@@ -82,13 +96,34 @@ def _latency(ranker: Ranker, queries: Sequence[Query], depth: int) -> dict[str, 
 
 def _ranked(
     ranker: Ranker, queries: Sequence[Query], depth: int, known: Collection[str], advance: Callable[[int], object]
-) -> Iterator[list[str]]:
+) -> Iterator[list[tuple[str, float]]]:
     keeps_order = bool(getattr(ranker, "keeps_order", False))
     for start in range(0, len(queries), _BATCH):
         batch = queries[start : start + _BATCH]
         for query, answer in zip(batch, _answers(ranker, batch, depth), strict=True):
             yield settled(answer, depth, known=known, query_id=query.query_id, keeps_order=keeps_order)
         advance(len(batch))
+
+
+def _sureness(
+    ranker: Ranker, queries: Sequence[Query], ranked: Sequence[Sequence[tuple[str, float]]]
+) -> list[Sureness]:
+    if not isinstance(ranker, AssessingRanker):
+        return [Sureness(confidence=results[0][1] if results else None) for results in ranked]
+    if not queries:
+        return []
+    found: list[Sureness] = []
+    try:
+        for query, results, given in zip(
+            queries, ranked, ranker.assess([query.text for query in queries]), strict=True
+        ):
+            confidence, flagged = given
+            if not math.isfinite(confidence):
+                raise ValueError(f"query {shown(query.query_id)}: the confidence {confidence!r} is not a finite number")
+            found.append(Sureness(confidence=float(confidence) if results else None, flagged=bool(flagged)))
+    except (Exception, SystemExit) as error:  # as in ranking: it may be a stranger's
+        raise UsageError(f"assess must give (confidence, flag) for each query: {described(error)}") from error
+    return found
 
 
 def _answers(ranker: Ranker, batch: Sequence[Query], depth: int) -> list[Any]:

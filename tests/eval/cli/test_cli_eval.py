@@ -72,7 +72,7 @@ def test_the_published_form(capsys: pytest.CaptureFixture[str]) -> None:
     assert form["excluded"] == {"no_answer": 1, "empty": 0, "missing": 0, "duplicate": 0, "unjudged": 0}
     assert list(form["rankers"]) == ["default", "bm25f"]
     for values in form["rankers"].values():
-        assert list(values) == ["measures", "slices", "latency_ms", "build_ms"]
+        assert list(values) == ["measures", "slices", "latency_ms", "build_ms", "abstention", "tokens"]
         assert list(values["measures"]) == ["nDCG@10", "Recall@5", "RR@10", "Success@1", "Judged@10"]
         assert list(values["slices"]) == ["a\x1b[31m"]
         assert list(values["latency_ms"]) == ["p50", "p95"]
@@ -126,6 +126,9 @@ def test_the_table_for_readers(capsys: pytest.CaptureFixture[str]) -> None:
     )
     assert lines[1].split() == ["ranker", "RR@3", "p50", "ms"]
     assert lines[3].split()[:4] == ["bm25f", "1.000", "[1.000,", "1.000]"]
+    assert lines[5].startswith("ranker  risk-coverage  false answers  false alarms  tokens a query")
+    # `fly away` shares no word with any tool, so nothing is given for it.
+    assert lines[7].split()[:4] == ["bm25f", "0.000", "0.000", "0.000"]
     assert streams.err == "warning: slice 'a\\x1b[31m' has 1 groups: too few to tell\n"
 
 
@@ -238,7 +241,7 @@ def test_the_bar_goes_to_stderr_on_a_terminal_alone(
     monkeypatch.setattr(sys, "stderr", stream)
     assert main(["eval", "--data", "set", "--ranker", "bm25f", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["split"] == "dev"
-    assert ("2/2" in stream.getvalue()) == terminal
+    assert ("3/3" in stream.getvalue()) == terminal
 
 
 def test_the_same_call_gives_the_same_numbers(capsys: pytest.CaptureFixture[str]) -> None:
