@@ -64,7 +64,7 @@ def _check(source: str | None, *, as_json: bool) -> int:
         errors = error.problems
     else:
         count = len(tools)
-        warnings = check_catalog(tools)
+        warnings = check_catalog(tools, path=source or "<built-in>")
     if as_json:
         print_json(
             {
