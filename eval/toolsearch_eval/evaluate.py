@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from toolsearch.catalog.core_tools import is_deferred
@@ -16,6 +13,7 @@ from toolsearch_eval.abstention import Abstention, judge_abstention
 from toolsearch_eval.data import DataSet, Query
 from toolsearch_eval.extras import require
 from toolsearch_eval.measures import DEFAULT_MEASURES, Measure
+from toolsearch_eval.progress import progress_bar
 from toolsearch_eval.rankers import Ranker
 from toolsearch_eval.rankers.run import Ran, run_ranker
 from toolsearch_eval.selection import data_warnings, measured, refuse_twins, without_answer
@@ -220,7 +218,7 @@ def evaluate(
     failures: list[str] = []
     known = frozenset(tool.name for tool in tools)
     stopped: KeyboardInterrupt | None = None
-    with _bar(len(rankers) * (len(queries) + len(silent)), progress) as advance:
+    with progress_bar(len(rankers) * (len(queries) + len(silent)), shown=progress) as advance:
         for place, ranker in enumerate(rankers):
             try:
                 runs[ranker.name] = run_ranker(ranker, tools, queries, depth, no_answer=silent, advance=advance)
@@ -250,16 +248,3 @@ def evaluate(
     if stopped is not None:
         raise Interrupted(result) from stopped
     return result
-
-
-@contextmanager
-def _bar(total: int, progress: bool | None) -> Iterator[Callable[[int], object]]:
-    """What to call after each batch, with its size."""
-    visible = sys.stderr.isatty() if progress is None else progress
-    if not visible or find_spec("tqdm") is None:
-        yield lambda _: None
-        return
-    from tqdm import tqdm
-
-    with tqdm(total=total, file=sys.stderr, unit="query") as bar:
-        yield bar.update

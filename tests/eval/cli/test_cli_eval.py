@@ -29,6 +29,16 @@ class Loud:
         print("ranking")
         return [[("send_mail", 1.0)] for _ in queries]
 
+def fails_later(tools):
+    if len(tools) > 2:
+        raise ValueError("too many tools")
+    return lambda query, depth: []
+
+def stops_later(tools):
+    if len(tools) > 2:
+        raise KeyboardInterrupt
+    return lambda query, depth: []
+
 def stopping(tools):
     def search(query, depth):
         raise KeyboardInterrupt
@@ -175,6 +185,32 @@ def test_an_interrupt_prints_what_was_finished(capsys: pytest.CaptureFixture[str
     assert "warning: interrupted; not judged: own_rankers_of_test:stopping, default\n" in streams.err
     assert main(["eval", "--data", "set", "--ranker", "own_rankers_of_test:stopping"]) == INTERRUPTED
     assert capsys.readouterr().err == "toolsearch: interrupted; what had been finished is kept.\n"
+
+
+def test_stability_is_measured_when_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    """Each ranker gets what the three changes of the catalog did, in JSON and as a table."""
+    assert main(["eval", "--data", "set", "--ranker", "bm25f", "--stability", "--json"]) == 0
+    form = json.loads(capsys.readouterr().out)["rankers"]["bm25f"]
+    assert list(form)[-1] == "stability"
+    assert list(form["stability"]) == ["shuffled", "renamed", "distractors"]
+    assert form["stability"]["shuffled"] == {"difference": 0.0, "low": 0.0, "high": 0.0, "same": 1.0, "overlap": 1.0}
+    assert main(["eval", "--data", "set", "--ranker", "bm25f", "--stability"]) == 0
+    assert "bm25f      shuffled    0.000  0.000  0.000         1.000    1.000\n" in capsys.readouterr().out
+
+
+def test_a_fault_or_an_interrupt_in_stability_keeps_what_was_measured(capsys: pytest.CaptureFixture[str]) -> None:
+    """The evaluation is printed all the same; the fault gives 2, the interrupt 130."""
+    for factory, code, line in (
+        ("fails_later", 2, "ranker 'own_rankers_of_test:fails_later' failed: ValueError: too many tools"),
+        ("stops_later", INTERRUPTED, "interrupted; stability is measured for: bm25f"),
+    ):
+        arguments = ["--ranker", "bm25f", "--ranker", f"own_rankers_of_test:{factory}", "--stability", "--json"]
+        assert main(["eval", "--data", "set", *arguments]) == code
+        form = json.loads(capsys.readouterr().out)
+        assert list(form["rankers"]) == ["bm25f", f"own_rankers_of_test:{factory}"]
+        assert "stability" in form["rankers"]["bm25f"]
+        assert "stability" not in form["rankers"][f"own_rankers_of_test:{factory}"]
+        assert form["warnings"][0] == line
 
 
 WRONG = [
