@@ -35,6 +35,34 @@ class Named:
 EXACT_TIER, SPLIT_EXACT_TIER, LEAF_TIER, NAMED_TIER, SERVER_TIER, SCORE_TIER = range(6)
 
 
+class _Numbers:
+    """Tool numbers by key.
+
+    Nearly every key has one number. It is kept without a list of its own: ten thousand small lists are what the
+    interpreter's search for garbage then walks through, again and again.
+    """
+
+    __slots__ = ("_first", "_further")
+
+    def __init__(self) -> None:
+        self._first: dict[str, int] = {}
+        self._further: dict[str, list[int]] = {}
+
+    def add(self, key: str, number: int) -> None:
+        first = self._first.setdefault(key, number)
+        if first != number:
+            numbers = self._further.setdefault(key, [])
+            if number not in numbers[-1:]:
+                numbers.append(number)
+
+    def get(self, key: str) -> list[int]:
+        first = self._first.get(key)
+        return [] if first is None else [first, *self._further.get(key, ())]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._first
+
+
 class NameTable:
     """The names of some tools, by spelling and by what is left when only letters and digits count."""
 
@@ -47,40 +75,35 @@ class NameTable:
         """
         self._known = previous._keys if previous else {}
         self._keys: dict[str, str] = {}
-        self.spelled: dict[str, list[int]] = {}
-        self.joined: dict[str, list[int]] = {}
-        self.leaves: dict[str, list[int]] = {}
-        self.servers: dict[str, list[int]] = {}
+        self.spelled, self.joined, self.leaves, self.servers = _Numbers(), _Numbers(), _Numbers(), _Numbers()
         for number, tool in enumerate(tools):
             for name in dict.fromkeys((tool.name, *tool.aliases)):
-                self.spelled.setdefault(name, []).append(number)
+                self.spelled.add(name, number)
                 self._add(self.joined, name, number)
             self._add(self.leaves, tool.leaf, number)
             if tool.server:
                 self._add(self.servers, tool.server, number)
         self._known = {}
 
-    def _add(self, table: dict[str, list[int]], name: str, number: int) -> None:
+    def _add(self, table: _Numbers, name: str, number: int) -> None:
         key = self._keys.get(name)
         if key is None:
             key = self._known.get(name)
             self._keys[name] = key = joined_key(name) if key is None else key
         if key:
-            numbers = table.setdefault(key, [])
-            if number not in numbers[-1:]:
-                numbers.append(number)
+            table.add(key, number)
 
     def whole(self, query: Query) -> dict[int, Named]:
         """Tools of which the whole query is the name, an alias or the leaf name."""
         found: dict[int, Named] = {}
         if 0 < len(query.whole) <= LONGEST_NAME:
             key = joined_key(query.whole)
-            for number in self.leaves.get(key, ()):
+            for number in self.leaves.get(key):
                 found[number] = Named(LEAF_TIER, "leaf_name")
-            for number in self.joined.get(key, ()):
+            for number in self.joined.get(key):
                 found[number] = Named(SPLIT_EXACT_TIER, "exact_name")
         for spelling in (query.whole, query.spelled):
-            for number in self.spelled.get(spelling, ()):
+            for number in self.spelled.get(spelling):
                 found[number] = Named(EXACT_TIER, "exact_name")
         return found
 
@@ -106,7 +129,7 @@ class NameTable:
         """The tools of the server whose name the whole query is."""
         if not query.whole or len(query.whole) > LONGEST_NAME:
             return {}
-        return {number: Named(SERVER_TIER, "server") for number in self.servers.get(joined_key(query.whole), ())}
+        return {number: Named(SERVER_TIER, "server") for number in self.servers.get(joined_key(query.whole))}
 
     def find(self, query: Query, others: NameTable | None = None) -> dict[int, Named]:
         """All that the query names, each tool under its strongest reason; `others` as in `several`."""
@@ -120,7 +143,7 @@ class NameTable:
 
     def _by_name(self, piece: str) -> list[int]:
         key = joined_key(piece)
-        return sorted({*self.joined.get(key, ()), *self.leaves.get(key, ()), *self.spelled.get(piece, ())})
+        return sorted({*self.joined.get(key), *self.leaves.get(key), *self.spelled.get(piece)})
 
 
 def required_tools(index: Index, query: Query) -> NDArray[np.bool_] | None:
