@@ -1,5 +1,6 @@
 """Recommendations: when there are any, which, how short, and never twice."""
 
+import json
 import threading
 from typing import Any
 
@@ -7,7 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import toolsearch_datasets
 from toolsearch.catalog.builtin import builtin_catalog
+from toolsearch.catalog.formats import load_catalog
 from toolsearch.catalog.registry import ToolRegistry
 from toolsearch.catalog.tool import Tool
 from toolsearch.config import DEFAULT, REFERENCE, SearchConfig
@@ -64,6 +67,37 @@ def test_small_talk_recommends_nothing(catalog: ToolRegistry, config: SearchConf
 def test_a_clear_wish_recommends_its_tool(catalog: ToolRegistry, config: SearchConfig, text: str, tool: str) -> None:
     """A text that says what it wants brings up the tool that does it, among the first three."""
     assert tool in _names(_prefetcher(catalog, config).candidates([text]))[:3]
+
+
+def _shipped(kind: str) -> list[tuple[str, set[str]]]:
+    """The development queries of one kind, each with the tools that answer it."""
+    folder = toolsearch_datasets.folder("builtin")
+    right: dict[str, set[str]] = {}
+    for line in (folder / "qrels.tsv").read_text(encoding="utf-8").splitlines()[1:]:
+        query, tool, grade = line.split("\t")
+        if int(grade) > 0:
+            right.setdefault(query, set()).add(tool)
+    rows = [json.loads(line) for line in (folder / "queries.jsonl").read_text(encoding="utf-8").splitlines()]
+    return [
+        (row["text"], right.get(row["query_id"], set()))
+        for row in rows
+        if row["slice"] == kind and row["split"] == "dev"
+    ]
+
+
+def test_recommendations_are_worth_their_tokens_on_the_shipped_queries() -> None:
+    """What users write brings up the right tool more often than not when it brings up any; what no tool does, hardly any."""
+    prefetcher = _prefetcher(ToolRegistry(load_catalog(toolsearch_datasets.folder("builtin") / "catalog.jsonl")))
+
+    def recommended(text: str) -> set[str]:
+        return set(_names(prefetcher.candidates([text]))[:3])
+
+    made = [(recommended(text), right) for text, right in _shipped("user-turn")]
+    given = [pair for pair in made if pair[0]]
+    assert len(given) >= len(made) / 3
+    assert sum(bool(names & right) for names, right in given) > len(given) / 2
+    hopeless = [text for text, _ in _shipped("no-answer")]
+    assert sum(bool(recommended(text)) for text in hopeless) <= len(hopeless) / 10
 
 
 def test_a_named_tool_is_recommended_alone(catalog: ToolRegistry) -> None:
