@@ -422,6 +422,37 @@ def test_roles_of_the_hosts_own_stay_in_place(voices: Any) -> None:
     assert [message["role"] for message in request(voice, history)["messages"]] == ["user", "developer", "user"]
 
 
+def test_a_role_of_the_hosts_own_parts_no_result_from_its_call(voices: Any, accepted: Accepted) -> None:
+    """A developer message between calls and results comes behind the results, like a user's."""
+    for name in ("openai-chat", "openai-responses"):
+        voice = voices[name]
+        answer = voice.answer("", [("a", "SearchExtraTools", {}), ("b", "SearchExtraTools", {})])
+        results = voice.provider.results([ToolOutcome(call, "x") for call in voice.provider.calls(answer, NAMES)])
+        own = {"role": "developer", "content": "Be brief."}
+        history = [voice.provider.user("hi"), *voice.provider.reply(answer), results[0], own, results[1]]
+        flat = voice.flat(accepted(voice, request(voice, history)))
+        assert flat[-1] == own
+        assert "no result" not in json.dumps(flat)
+
+
+def test_anthropic_system_messages_stand_once_where_they_are(voices: Any) -> None:
+    """The API has a role for system messages within the history; such a message is sent as it is."""
+    voice = voices["anthropic"]
+    own = {"role": "system", "content": "Be brief."}
+    payload = request(voice, [voice.provider.user("hi"), own, voice.provider.user("go")])
+    assert [message["role"] for message in payload["messages"]] == ["user", "system", "user"]
+    assert payload["messages"][1] == own
+    voice.typed(payload)
+
+
+def test_gemini_joins_only_neighbouring_pieces_of_a_text(voices: Any) -> None:
+    """Pieces of one text become one; a text behind a call, and a thought, stay apart."""
+    call = {"function_call": {"name": "t", "args": {}}}
+    pieces = [{"text": "a"}, {"text": "b"}, call, {"text": "c"}, {"text": "d"}, {"text": "e", "thought": True}]
+    [reply] = voices["gemini"].provider.reply({"role": "model", "parts": pieces})
+    assert reply["parts"] == [{"text": "ab"}, call, {"text": "cd"}, {"text": "e", "thought": True}]
+
+
 def test_responses_without_a_store_leave_out_what_the_server_lost(voices: Any, accepted: Accepted) -> None:
     """With `store` off, reasoning without its encrypted content can't be found again, and a call's id points to it."""
     voice = voices["openai-responses"]

@@ -206,6 +206,13 @@ def test_gemini_reads_unsupported_keywords_in_the_description(voices: Any) -> No
     }
 
 
+def test_gemini_gets_no_schema_that_is_a_mere_word(voices: Any) -> None:
+    """A property that allows nothing is left out, also of what is required; one that allows anything is an empty schema."""
+    schema = {"type": "object", "properties": {"no": False, "any": True}, "required": ["no", "any"]}
+    _, sent, _ = made(voices["gemini"], schema)
+    assert sent == {"type": "object", "properties": {"any": {}}, "required": ["any"]}
+
+
 @pytest.mark.parametrize("name", ["anthropic", "gemini"])
 def test_a_refused_parameter_name_is_mapped_and_comes_back(voices: Any, name: str) -> None:
     """`filter[id]` is sent under another name, required under it too, and is itself again in the call."""
