@@ -1,26 +1,28 @@
 """Arguments held against a stranger's JSON Schema: nothing is fetched, and nothing runs without an end.
 
-The library jsonschema decides. What it would leave open is closed here: references are looked up in the schema alone,
-patterns are matched by `toolsearch.tools.patterns`, and every keyword that is looked at costs a step of a budget.
+The library jsonschema decides. What it would leave open is closed around it: references are looked up in the schema
+alone, patterns are matched by `toolsearch.tools.patterns`, every keyword that is looked at costs a step of a budget
+(`toolsearch.tools.keywords`), and keywords that are not valid are left out (`toolsearch.tools.schema_check`).
 """
 
 from __future__ import annotations
 
-import functools
+import contextvars
 import json
-from collections.abc import Callable, Iterator, Mapping
-from contextvars import ContextVar
-from dataclasses import dataclass, field
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from toolsearch.tools.faults import Fault, fault_of, path_text
-from toolsearch.tools.patterns import TooCostly, Unsupported, compile_pattern
+from toolsearch.tools.check_budget import CURRENT, Budget, OverBudget
+from toolsearch.tools.faults import Fault, fault_of
+from toolsearch.tools.keywords import bounded_class
+from toolsearch.tools.quiet import quiet
+from toolsearch.tools.schema_check import usable_schema
 from toolsearch.tools.untrusted import neutralise
 
-_DEFAULT_DRAFT = "https://json-schema.org/draft/2020-12/schema"
-_REFERENCE_PRICE = 10
-"""To follow a reference takes as long as some ten plain keywords."""
-_SHOWN_TEXT = 300
+_MOST_COLLECTED = 100
+"""Faults that are looked at before the ones nearest to the root are told."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,21 +33,22 @@ class Limits:
         depth: How deep arguments and schema may be nested.
         size: Characters of the arguments as JSON.
         schema_size: Characters of the schema as JSON.
-        keywords: Keywords of the schema that may be looked at in all; a recursive schema comes to the same ones again.
-        pattern_steps: Steps that all patterns together may take.
+        keywords: Keywords of the schema that may be looked at in all, for each place of the arguments; a recursive
+            schema comes to the same ones again, and work that grows with a size counts as several.
+        pattern_steps: Steps that all patterns together may take; about one for each character.
         faults: How many faults are told.
     """
 
     depth: int = 64
     size: int = 2_000_000
     schema_size: int = 2_000_000
-    keywords: int = 100_000
-    pattern_steps: int = 1_000_000
+    keywords: int = 300_000
+    pattern_steps: int = 2_500_000
     faults: int = 5
 
 
 LIMITS = Limits()
-"""What is allowed unless told otherwise; the worst of it takes about a second."""
+"""What is allowed unless told otherwise; the worst of it takes a few seconds, a usual call about a millisecond."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,38 +69,6 @@ class Validation:
         return not self.faults
 
 
-class _OverBudget(Exception):
-    """The text says which limit was met."""
-
-
-@dataclass(slots=True)
-class _Budget:
-    """What is left for one check, and what it could not look at."""
-
-    keywords: int
-    pattern_steps: int
-    notes: dict[str, None] = field(default_factory=dict)
-
-    def spend(self, keywords: int = 1) -> None:
-        self.keywords -= keywords
-        if self.keywords < 0:
-            raise _OverBudget("checking them against the schema takes too many steps")
-
-    def matches(self, pattern: str, text: str) -> bool:
-        try:
-            found, self.pattern_steps = compile_pattern(pattern).search(text, steps=self.pattern_steps)
-        except TooCostly:
-            raise _OverBudget("checking a text against the schema's pattern takes too many steps") from None
-        except Unsupported as reason:
-            shown = neutralise(pattern, limit=60).text
-            self.notes[f"the schema's pattern {shown} was not checked: {reason}."] = None
-            return True
-        return found
-
-
-_budget: ContextVar[_Budget] = ContextVar("budget of a validation")
-
-
 def validate_params(
     schema: Mapping[str, Any] | None, params: Mapping[str, Any], *, limits: Limits = LIMITS
 ) -> Validation:
@@ -109,180 +80,92 @@ def validate_params(
         limits: How much the check may cost; to need more is a fault, as it can't be told whether they fit.
 
     Returns:
-        The faults, first those nearest to the root. A schema that is none, a reference that leads out of it and a
+        The faults, first those nearest to the root. What is no JSON Schema, a reference that leads out of it and a
         pattern that can't be matched are notes: they are its owner's mistake, and the tool may still know what to do.
+
+    >>> schema = {"properties": {"to": {"type": "string"}}, "required": ["to"]}
+    >>> print(*validate_params(schema, {"to": 5}).faults)
+    to: must be a string; given: 5
     """
-    over = _too_large(params, limits.depth, limits.size)
+    over = _too_large(params, limits.depth, limits.size) or _not_json(params)
     if over:
         return Validation((Fault("", "", f"the arguments are {over}"),))
     if schema is None:
         return Validation()
     over = _too_large(schema, limits.depth, limits.schema_size)
     if over:
-        return Validation((Fault("", "", f"can't be checked, as the tool's schema is {over}"),))
-    budget = _Budget(limits.keywords, limits.pattern_steps)
-    token = _budget.set(budget)
+        return Validation((Fault("", "", f"the arguments can't be checked, as the tool's schema is {over}"),))
+    broken = _not_json(schema)
+    if broken:
+        return Validation(notes=(f"the tool's schema is {broken}, so the arguments were not checked.",))
     try:
-        return _checked(schema, params, limits, budget)
-    except (_OverBudget, RecursionError) as error:
-        why = str(error) if isinstance(error, _OverBudget) else "the schema leads back to itself without an end"
-        return Validation((Fault("", "", f"the arguments can't be checked: {why}"),), tuple(budget.notes))
-    finally:
-        _budget.reset(token)
+        return _with_room(lambda: _checked(schema, params, limits))
+    except RecursionError:
+        return Validation((_unchecked("the schema leads back to itself without an end"),))
 
 
-def _checked(schema: Mapping[str, Any], params: Mapping[str, Any], limits: Limits, budget: _Budget) -> Validation:
+def _checked(schema: Mapping[str, Any], params: Mapping[str, Any], limits: Limits) -> Validation:
     from jsonschema_specifications import REGISTRY
 
-    draft = schema.get("$schema", _DEFAULT_DRAFT)
-    draft = draft if isinstance(draft, str) else _DEFAULT_DRAFT
-    fault = _schema_fault(draft, json.dumps(schema, default=dict, sort_keys=True))
-    if fault:
-        return Validation(notes=(f"the tool's schema is not valid, so nothing was checked: {fault}.",))
-    # The registry holds the drafts themselves: any other reference out of the schema finds nothing, and nothing is
-    # fetched.
-    validator = _bounded_class(draft)(schema, registry=REGISTRY)
-    faults: list[tuple[int, int, Fault]] = []
+    usable = usable_schema(schema)
+    if usable.over:
+        return Validation((_unchecked(usable.over),))
+    if usable.schema is None:
+        return Validation(notes=usable.notes)
+    budget = Budget(limits.keywords, limits.pattern_steps)
+    token = CURRENT.set(budget)
+    errors: list[Any] = []
+    over: tuple[Fault, ...] = ()
     try:
-        for number, error in enumerate(validator.iter_errors(params)):
-            faults.append((len(error.absolute_path), number, fault_of(error)))
-            if len(faults) >= 20 * limits.faults:
+        # The registry holds the drafts themselves: any other reference out of the schema finds nothing, and nothing is
+        # fetched.
+        validator = bounded_class(usable.draft)(usable.schema, registry=REGISTRY)
+        for error in validator.iter_errors(quiet(params)):
+            errors.append(error)
+            if len(errors) >= _MOST_COLLECTED:
                 break
-    except (TypeError, ValueError, AttributeError, KeyError) as failure:
-        # A schema may be valid by its letter and still be more than the library can make sense of.
-        budget.notes[f"the tool's schema could not be checked to its end: {type(failure).__name__}."] = None
-    faults.sort(key=lambda each: each[:2])
-    told = list(dict.fromkeys(fault for _, _, fault in faults))[: limits.faults]
-    return Validation(tuple(told), tuple(budget.notes))
+    except OverBudget as why:
+        over = (_unchecked(str(why)),)
+    except RecursionError:
+        raise
+    except Exception as failure:
+        budget.pass_over(f"the tool's schema could not be checked to its end ({type(failure).__name__}).")
+    finally:
+        CURRENT.reset(token)
+    errors.sort(key=lambda each: len(each.absolute_path))
+    told: dict[Fault, None] = {}
+    for error in errors:
+        if len(told) < limits.faults:
+            told[fault_of(error)] = None
+    return Validation(tuple(told) or over, (*usable.notes, *budget.notes))
 
 
-@functools.lru_cache(maxsize=256)
-def _schema_fault(draft: str, schema: str) -> str:
-    """Why a schema, as JSON, is none, or ""; checked as any value is, against the draft's own schema."""
-    from jsonschema_specifications import REGISTRY
-
-    bounded = _bounded_class(draft)
-    meta = bounded(bounded.META_SCHEMA, registry=REGISTRY)
-    error = next(meta.iter_errors(json.loads(schema)), None)
-    return neutralise(f"{path_text(error.absolute_path)}: {error.message}", limit=_SHOWN_TEXT).text if error else ""
+def _unchecked(why: str) -> Fault:
+    return Fault("", "", f"the arguments can't be checked: {why}")
 
 
-@functools.lru_cache(maxsize=16)
-def _bounded_class(draft: str) -> Any:
-    """The library's class for a draft, within the budget; an unknown draft is the latest."""
-    from jsonschema import validators
+def _with_room(function: Callable[[], Validation]) -> Validation:
+    """Run it here, or where the stack has no room left, in a thread with a stack of its own.
 
-    original = validators.validator_for({"$schema": draft}, default=validators.Draft202012Validator)
-    bounded = {name: _counted(check) for name, check in original.VALIDATORS.items()}
-    bounded |= {
-        "pattern": _pattern,
-        "patternProperties": _pattern_properties,
-        "additionalProperties": _additional_properties,
-        "uniqueItems": _unique_items,
-        "enum": _counted(original.VALIDATORS["enum"], for_each=0.02),
-    }
-    for name in ("$ref", "$dynamicRef", "$recursiveRef"):
-        if name in bounded:
-            bounded[name] = _reference(bounded[name])
-    if "unevaluatedProperties" in bounded:
-        bounded["unevaluatedProperties"] = _unevaluated_properties(bounded["unevaluatedProperties"])
-    return validators.extend(original, bounded)  # type: ignore[no-untyped-call]
+    A schema may be nested as deeply as is allowed whatever the host was doing when it called.
+    """
+    try:
+        return function()
+    except RecursionError:
+        outcome: list[Validation | RecursionError] = []
 
+        def work() -> None:
+            try:
+                outcome.append(function())
+            except RecursionError as error:
+                outcome.append(error)
 
-_Check = Callable[[Any, Any, Any, Any], Iterator[Any]]
-
-
-def _counted(check: Any, *, for_each: float = 0.0) -> _Check:
-    def counted(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[Any]:
-        _budget.get().spend(1 + int(for_each * len(value)) if for_each else 1)
-        yield from check(validator, value, instance, schema) or ()
-
-    return counted
-
-
-def _reference(check: _Check) -> _Check:
-    def resolved(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[Any]:
-        import referencing.exceptions
-
-        _budget.get().spend(_REFERENCE_PRICE)
-        try:
-            yield from check(validator, value, instance, schema)
-        except referencing.exceptions.Unresolvable:
-            shown = neutralise(str(value), limit=60).text
-            _budget.get().notes[f"the schema's reference {shown} leads nowhere and was not checked."] = None
-
-    return resolved
-
-
-def _pattern(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[Any]:
-    from jsonschema import ValidationError
-
-    budget = _budget.get()
-    budget.spend()
-    if isinstance(instance, str) and not budget.matches(value, instance):
-        yield ValidationError("does not match")
-
-
-def _pattern_properties(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[Any]:
-    budget = _budget.get()
-    budget.spend()
-    if validator.is_type(instance, "object"):
-        for pattern, inner in value.items():
-            for name, item in instance.items():
-                if budget.matches(pattern, name):
-                    yield from validator.descend(item, inner, path=name, schema_path=pattern)
-
-
-def _additional_properties(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[Any]:
-    from jsonschema import ValidationError
-
-    budget = _budget.get()
-    budget.spend()
-    if not validator.is_type(instance, "object"):
-        return
-    known = schema.get("properties", {})
-    patterns = schema.get("patternProperties", {})
-    extras = [
-        name
-        for name in instance
-        if name not in known and not any(budget.matches(pattern, name) for pattern in patterns)
-    ]
-    if validator.is_type(value, "object"):
-        for name in extras:
-            yield from validator.descend(instance[name], value, path=name)
-    elif value is False and extras:
-        yield ValidationError(extras[0])
-
-
-def _unique_items(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[Any]:
-    from jsonschema import ValidationError
-
-    _budget.get().spend()
-    if value and validator.is_type(instance, "array"):
-        # As text, each item once: the library compares every item with every other one.
-        texts = [json.dumps(_even(item), sort_keys=True) for item in instance]
-        if len(set(texts)) < len(texts):
-            yield ValidationError("must hold no item twice")
-
-
-def _even(value: Any) -> Any:
-    """The value with 1.0 as 1: both are one number in a schema."""
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
-    if isinstance(value, Mapping):
-        return {key: _even(inner) for key, inner in value.items()}
-    return [_even(inner) for inner in value] if isinstance(value, list | tuple) else value
-
-
-def _unevaluated_properties(check: _Check) -> _Check:
-    def without_patterns(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[Any]:
-        # The library would match the names against every pattern of the schema by itself, without an end.
-        if '"patternProperties"' in json.dumps(validator.schema, default=str):
-            _budget.get().notes["unevaluatedProperties beside patternProperties was not checked."] = None
-            return
-        yield from check(validator, value, instance, schema)
-
-    return without_patterns
+        thread = threading.Thread(target=contextvars.copy_context().run, args=(work,), name="schema check")
+        thread.start()
+        thread.join()
+        if isinstance(outcome[0], RecursionError):
+            raise outcome[0] from None
+        return outcome[0]
 
 
 def _too_large(value: Any, depth: int, size: int) -> str:
@@ -295,6 +178,10 @@ def _too_large(value: Any, depth: int, size: int) -> str:
                 following.extend(each.values())
             elif isinstance(each, list | tuple):
                 following.extend(each)
+            elif isinstance(each, str) and len(each) > size:
+                return _too_long(size)
+            if len(following) > size:
+                return _too_long(size)
         level = following
         if not level:
             break
@@ -302,6 +189,35 @@ def _too_large(value: Any, depth: int, size: int) -> str:
         return f"nested too deeply; at most {depth} levels are accepted"
     try:
         length = len(json.dumps(value, default=dict))
-    except (TypeError, ValueError, RecursionError) as error:
-        return f"not JSON ({type(error).__name__})"
-    return f"too long; at most {size:,} characters of JSON are accepted" if length > size else ""
+    except (TypeError, ValueError, RecursionError):
+        return ""  # see `_not_json`
+    return _too_long(size) if length > size else ""
+
+
+def _too_long(size: int) -> str:
+    return f"too long; at most {size:,} characters of JSON are accepted"
+
+
+def _not_json(value: Any) -> str:
+    """Why a value is no JSON, or ""."""
+    try:
+        json.dumps(value, default=_plain_mapping, allow_nan=False)
+    except ValueError:
+        return "not JSON: a number is infinite, none at all, or too long"
+    except TypeError as error:
+        return f"not JSON: {neutralise(str(error), limit=80).text}"
+    except RecursionError:
+        return "not JSON: they lead back to themselves"
+    return "" if _has_plain_keys(value) else "not JSON: a key is no text"
+
+
+def _plain_mapping(value: object) -> dict[Any, Any]:
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(f"there is a {type(value).__name__}")
+
+
+def _has_plain_keys(value: Any) -> bool:
+    if isinstance(value, Mapping):
+        return all(isinstance(key, str) and _has_plain_keys(inner) for key, inner in value.items())
+    return all(map(_has_plain_keys, value)) if isinstance(value, list | tuple) else True
