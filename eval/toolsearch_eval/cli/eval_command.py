@@ -32,8 +32,9 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "--ranker",
         action="append",
         metavar="NAME|FILE.toml|module:factory",
-        help="may be repeated (default: reference, default and bm25f); also default:keyword, default:tfidf and, "
-        "with the extra peers, bm25s, sklearn-words, sklearn-characters",
+        help="may be repeated (default: reference, default and bm25f); also default:keyword, default:tfidf, regex; "
+        "with the extra peers bm25s, sklearn-words, sklearn-characters, fastmcp-bm25, fastmcp-regex, pydantic-ai, "
+        "toolpicker; with the extra semantic st:NAME|PATH, a model of sentence-transformers",
     )
     parser.add_argument("--measure", action="append", metavar="M", help="such as nDCG@10; may be repeated")
     parser.add_argument("--split", choices=("dev", "test", "all"), help="default: dev, or all where there is no dev")

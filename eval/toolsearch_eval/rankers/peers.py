@@ -1,4 +1,6 @@
-"""Other people's rankers by name; they need the extra `peers`. The adapters are those that the bench measures.
+"""Other people's rankers by name; they need the extra `peers`.
+
+The adapters of bm25s and scikit-learn are those that the bench measures; the others stand in modules of their own.
 
 Two libraries refuse a catalog without a single term; here such a catalog is one in which nothing is found.
 """
@@ -11,6 +13,9 @@ from typing import Any, ClassVar, Final
 from toolsearch.catalog.tool import Tool
 from toolsearch_eval.bench.peers import Bm25s, SklearnTfidf, text_of
 from toolsearch_eval.extras import require
+from toolsearch_eval.rankers.peers_fastmcp import FastMcpBm25, FastMcpRegex
+from toolsearch_eval.rankers.peers_pydantic import PydanticAi
+from toolsearch_eval.rankers.peers_toolpicker import ToolPickerRanker
 from toolsearch_eval.rankers.protocol import Ranker
 
 
@@ -70,6 +75,10 @@ PEERS: Final[Mapping[str, tuple[str, Callable[[], Ranker]]]] = {
     "bm25s": ("bm25s", Bm25sRanker),
     "sklearn-words": ("sklearn", SklearnWords),
     "sklearn-characters": ("sklearn", SklearnCharacters),
+    "fastmcp-bm25": ("fastmcp", FastMcpBm25),
+    "fastmcp-regex": ("fastmcp", FastMcpRegex),
+    "pydantic-ai": ("pydantic_ai", PydanticAi),
+    "toolpicker": ("toolpicker", ToolPickerRanker),
 }
 """By name: the library that must be there, and what makes the ranker."""
 

@@ -7,34 +7,41 @@ from toolsearch.errors import UnknownNameError
 from toolsearch_eval.rankers.bm25f import PlainBM25F
 from toolsearch_eval.rankers.own import own_ranker
 from toolsearch_eval.rankers.peers import PEERS, make_peer
+from toolsearch_eval.rankers.peers_regex import RegexRanker
+from toolsearch_eval.rankers.peers_vectors import PREFIX, load_vectors
 from toolsearch_eval.rankers.profiles import ProfileRanker
 from toolsearch_eval.rankers.protocol import Ranker
 
 _ARMS = {"keyword": "weight_tfidf", "tfidf": "weight_keyword"}
 """Each arm, and the weight that is 0 where it stands alone."""
-SHIPPED = (*PROFILES, *(f"{profile}:{arm}" for profile in PROFILES for arm in _ARMS), "bm25f")
+SHIPPED = (*PROFILES, *(f"{profile}:{arm}" for profile in PROFILES for arm in _ARMS), "bm25f", "regex")
 """The rankers that need nothing installed."""
 KNOWN = (*SHIPPED, *PEERS)
 """Every ranker with a name; those of `PEERS` need the extra `peers`."""
 
 
 def resolve_ranker(spec: str) -> Ranker:
-    """A ranker by name, by profile file (`….toml`), as one arm (`default:keyword`) or as `module:factory`.
+    """A ranker by name, by profile file (`….toml`), as one arm (`default:keyword`), `st:NAME|PATH` or `module:factory`.
 
     Raises:
         UnknownNameError: There is no such ranker; near names are given.
-        UsageError: A module that can't be imported or holds no ranker, or the ranker's library is not installed.
+        UsageError: A module that can't be imported or holds no ranker, or the ranker's library is not installed
+            or can't load its model.
         ConfigError: The profile's file is not valid.
     """
     if spec == "bm25f":
         return PlainBM25F()
+    if spec == "regex":
+        return RegexRanker()
     if spec in PEERS:
         return make_peer(spec)
+    if spec.startswith(PREFIX):
+        return load_vectors(spec)
     if spec in PROFILES or spec.endswith(".toml"):
         return ProfileRanker(spec, load_profile(spec))
     head, colon, tail = spec.rpartition(":")
     if tail in _ARMS and (head in PROFILES or head.endswith(".toml")):
         return ProfileRanker(spec, load_profile(head).replace(**{_ARMS[tail]: 0.0}))
     if not colon or not head or head in PROFILES or head.endswith(".toml"):
-        raise UnknownNameError("ranker", spec, KNOWN, "Also: a profile's file.toml, or module:factory.")
+        raise UnknownNameError("ranker", spec, KNOWN, "Also: a profile's file.toml, st:MODEL, or module:factory.")
     return own_ranker(spec, KNOWN)
