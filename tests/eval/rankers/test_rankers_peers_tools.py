@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import logging
+import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -13,6 +14,7 @@ import pytest
 
 from toolsearch.catalog.tool import Tool
 from toolsearch_eval.cli.main import main
+from toolsearch_eval.data import load_data
 from toolsearch_eval.rankers import resolve_ranker
 
 NAMES = ("fastmcp-bm25", "fastmcp-regex", "pydantic-ai", "toolpicker", "regex")
@@ -221,6 +223,52 @@ def test_toolpicker_itself_searches(monkeypatch: pytest.MonkeyPatch) -> None:
     assert found("toolpicker", [Tool(name="aa"), Tool(name="bb")], "aa") == ["bb"]
 
 
+def test_fastmcp_finds_the_same_with_whole_schemas() -> None:
+    """A server with the tools as they are, types and nested schemas too, answers as the ranker does."""
+    from fastmcp import FastMCP
+    from fastmcp.server.transforms.search import BM25SearchTransform
+    from fastmcp.tools import Tool as FastMcpTool
+
+    data = load_data("tiny")
+    server: FastMCP[Any] = FastMCP("whole")
+    for tool in sorted(data.tools, key=lambda tool: tool.name):
+        description = " ".join(filter(None, [tool.description, tool.search_hint]))
+        server.add_tool(FastMcpTool(name=tool.name, description=description, parameters=dict(tool.input_schema or {})))
+    server.add_transform(BM25SearchTransform(max_results=10))
+    queries = [query.text for query in data.queries]
+    assert queries
+
+    async def search(query: str) -> list[str]:
+        answer = await server.call_tool("search_tools", {"query": query})
+        return [each["name"] for each in (answer.structured_content or {})["result"]]
+
+    expected = [asyncio.run(search(query)) for query in queries]
+    ranker = resolve_ranker("fastmcp-bm25")
+    ranker.index(data.tools)
+    assert [[name for name, _ in answer] for answer in ranker.rank(queries, 10)] == expected
+    assert any(expected)
+
+
+def test_toolpicker_finds_the_same_with_whole_schemas() -> None:
+    """A picker over the tools as they are, types and nested schemas too, answers as the ranker does."""
+    from toolpicker import FunctionSchemaSource, ToolPicker
+
+    data = load_data("tiny")
+    tools = sorted(data.tools, key=lambda tool: tool.name)
+    schemas = [
+        {"name": tool.name, "description": tool.description or "", "parameters": dict(tool.input_schema or {})}
+        for tool in tools
+    ]
+    keywords = {tool.name: [tool.search_hint] for tool in tools if tool.search_hint}
+    picker = ToolPicker(FunctionSchemaSource(schemas, keywords=keywords))
+    queries = [query.text for query in data.queries]
+    expected = [[tool.id for tool in picker.select(query, k=10)] for query in queries]
+    ranker = resolve_ranker("toolpicker")
+    ranker.index(data.tools)
+    assert [[name for name, _ in answer] for answer in ranker.rank(queries, 10)] == expected
+    assert any(expected)
+
+
 @pytest.mark.parametrize(
     ("name", "library"),
     [
@@ -245,8 +293,6 @@ def test_without_its_library_one_line_and_the_rest_goes_on(
 
 def test_the_system_does_without_them() -> None:
     """Asking for a ranker of our own loads no peer's library."""
-    import subprocess
-
     code = (
         "import sys; from toolsearch_eval.rankers import resolve_ranker; resolve_ranker('default'); "
         "print([m for m in ('fastmcp', 'pydantic_ai', 'toolpicker', 'sentence_transformers', 'mcp') if m in sys.modules])"
