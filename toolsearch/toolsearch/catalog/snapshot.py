@@ -74,6 +74,21 @@ class Settings:
     defer: Mapping[str, str]
 
 
+@dataclass(frozen=True, slots=True)
+class TeamsNotice:
+    """Stands in for the function of a team tool while teams are off.
+
+    Attributes:
+        text: What it answers to any arguments.
+    """
+
+    text: str
+
+    def __call__(self, *_arguments: object, **_named: object) -> str:
+        """The text."""
+        return self.text
+
+
 def take_snapshot(held: Sequence[Held], settings: Settings) -> Snapshot:
     """Work out the view of all that a registry holds."""
     warnings: list[str] = []
@@ -141,8 +156,7 @@ def with_team_notice(tool: Tool, teams: bool) -> Tool:
     """The tool, or for a team tool while teams are off: one that answers how to turn them on."""
     if teams or tool.server is not None or tool.name not in TEAM_TOOLS:
         return tool
-    notice = teams_notice(tool.name)
-    return replace(tool, call=lambda *_arguments, **_named: notice, is_enabled=None, check_permissions=None)
+    return replace(tool, call=TeamsNotice(teams_notice(tool.name)), is_enabled=None, check_permissions=None)
 
 
 def _finals(held: Sequence[Held], warnings: list[str]) -> list[Final]:

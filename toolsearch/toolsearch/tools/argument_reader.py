@@ -7,10 +7,13 @@ target's schema. Arguments are never emptied: whatever the model wrote stands in
 
 from __future__ import annotations
 
+import copy
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
+
+from toolsearch.tools.untrusted import neutralise
 
 NAME_KEY = "tool_name"
 PARAMS_KEY = "params"
@@ -76,31 +79,35 @@ def read_call(
     >>> read_call({"tool_name": " move ", "params": '{"x": 3}'})
     ReadCall(tool_name='move', params={'x': 3}, repaired=True)
     """
-    whole = _object(arguments)
+    try:
+        whole = _object(plain_arguments(arguments))
+    except (TypeError, RecursionError):
+        whole = None
     if whole is None:
         return Unreadable("", f"the arguments are no JSON object. {_EXAMPLE}")
     named = _unwrapped(whole)
     if named is None:
-        keys = ", ".join(sorted(map(str, whole)))[:200] or "nothing"
-        return Unreadable("", f"no tool is named; given: {keys}. {_EXAMPLE}")
+        keys = ", ".join(sorted(whole))
+        given = neutralise(keys, limit=200).text or "nothing"
+        return Unreadable("", f"no tool is named; given: {given}. {_EXAMPLE}")
     name, rest = named
     in_shape = (
-        rest.keys() == {PARAMS_KEY}
-        and isinstance(rest[PARAMS_KEY], Mapping)
-        and arguments
-        == {
-            NAME_KEY: whole.get(NAME_KEY),
-            PARAMS_KEY: rest[PARAMS_KEY],
-        }
+        whole.keys() == {NAME_KEY, PARAMS_KEY}
+        and isinstance(whole[PARAMS_KEY], dict)
+        and rest.get(PARAMS_KEY) is whole[PARAMS_KEY]
     )
     readings = _distinct(_readings(name, rest, declares))
     if not readings:
         return Unreadable(name, _why(rest))
-    if in_shape and (len(readings) == 1 or fits(name, readings[0])):
-        return ReadCall(name, readings[0])
+    if len(readings) == 1:
+        return ReadCall(name, readings[0], repaired=not in_shape)
     fitting = [reading for reading in readings if fits(name, reading)]
-    if len(readings) == 1 or len(fitting) == 1:
-        return ReadCall(name, (fitting or readings)[0], repaired=not in_shape or fitting[:1] != readings[:1])
+    # A schema that accepts further names takes a wrong reading too: then the one is meant whose names it all declares.
+    declared = [reading for reading in fitting if reading and all(declares(name, key) for key in reading)]
+    if in_shape and readings[0] in fitting and (readings[0] in declared or len(declared) != 1):
+        return ReadCall(name, readings[0])
+    if len(fitting) == 1 or len(declared) == 1:
+        return ReadCall(name, (declared if len(declared) == 1 else fitting)[0], repaired=True)
     if in_shape:
         return ReadCall(name, readings[0])
     return Unreadable(
@@ -116,7 +123,21 @@ def _object(value: Any) -> dict[str, Any] | None:
                 value = json.loads(value)
             except (ValueError, RecursionError):
                 return None
-    return dict(value) if isinstance(value, Mapping) else None
+    return value if isinstance(value, dict) else None
+
+
+def plain_arguments(value: Any) -> Any:
+    """The value with mappings of any kind as objects and sequences as lists; what is no JSON stays as it is.
+
+    Raises:
+        TypeError: A key is no text.
+        RecursionError: It is nested too deeply.
+    """
+    if isinstance(value, Mapping):
+        if not all(isinstance(key, str) for key in value):
+            raise TypeError("a key is no text")
+        return {key: plain_arguments(inner) for key, inner in value.items()}
+    return [plain_arguments(inner) for inner in value] if isinstance(value, list | tuple) else value
 
 
 def _unwrapped(whole: Mapping[str, Any]) -> tuple[str, dict[str, Any]] | None:
@@ -124,6 +145,8 @@ def _unwrapped(whole: Mapping[str, Any]) -> tuple[str, dict[str, Any]] | None:
     level = dict(whole)
     for _ in range(_DEEPEST):
         name = level.get(NAME_KEY)
+        if isinstance(name, str) and name.lstrip().startswith("{"):
+            name = _object(name) or name  # the whole call, written as a text into the name
         if isinstance(name, str):
             rest = {key: value for key, value in level.items() if key != NAME_KEY}
             inner = _object(rest.get(PARAMS_KEY)) if rest.keys() == {PARAMS_KEY} else None
@@ -131,18 +154,19 @@ def _unwrapped(whole: Mapping[str, Any]) -> tuple[str, dict[str, Any]] | None:
                 level = inner  # the whole call stands once more inside of its own params
                 continue
             return name.strip(), rest
-        if isinstance(name, Mapping) and isinstance(name.get(NAME_KEY, name.get("name")), str):
+        if isinstance(name, dict) and isinstance(name.get(NAME_KEY, name.get("name")), str):
             # The name holds the call.
-            level = {**{key: value for key, value in level.items() if key != NAME_KEY}, **name}
-            level.setdefault(NAME_KEY, level.pop("name", None))
+            beside = {key: value for key, value in level.items() if key != NAME_KEY}
+            if any(key in name and name[key] != value and value not in ({}, "", None) for key, value in beside.items()):
+                return None  # one of the two would be lost
+            level = {**beside, **name}
+            if NAME_KEY not in name:
+                level[NAME_KEY] = level.pop("name")
             continue
         if NAME_KEY in level:
             return None
         wrapped = [inner for key in _WRAPPERS if (inner := _object(level.get(key))) and NAME_KEY in inner]
         if len(level) == 1 and wrapped:
-            level = wrapped[0]
-            continue
-        if len(wrapped) == 1 and level.keys() == {PARAMS_KEY}:
             level = wrapped[0]
             continue
         others = [key for key in _NAME_KEYS[1:] if isinstance(level.get(key), str)]
@@ -153,14 +177,14 @@ def _unwrapped(whole: Mapping[str, Any]) -> tuple[str, dict[str, Any]] | None:
 
 
 def _same_name(inner: Any, outer: str) -> bool:
-    return isinstance(inner, str) and (inner.strip() == outer.strip() or outer.strip() in ("", "ExecuteExtraTool"))
+    return isinstance(inner, str) and (inner.strip() == outer.strip() or not outer.strip())
 
 
 def _readings(name: str, rest: Mapping[str, Any], declares: Callable[[str, str], bool]) -> Iterator[dict[str, Any]]:
     """What the arguments may be, the most literal reading first."""
     given = rest.get(PARAMS_KEY)
     beside = {key: value for key, value in rest.items() if key != PARAMS_KEY}
-    written = _object(given) if isinstance(given, Mapping | str) else None
+    written = _object(given)
     empty = given is None or given == {} or (isinstance(given, str) and not given.strip()) or written == {}
     if not beside:
         if empty:
@@ -173,7 +197,9 @@ def _readings(name: str, rest: Mapping[str, Any], declares: Callable[[str, str],
         # An argument of the tool itself may be called as the place for arguments is.
         if flat is not None:
             yield flat
-        yield beside
+        # `params.url` has the place for arguments in its name; nothing else is meant by it.
+        if not all(key.startswith(f"{PARAMS_KEY}.") and not declares(name, key) for key in beside):
+            yield beside
         for key in _PARAMS_KEYS[1:]:
             inner = _object(beside.get(key))
             if len(beside) == 1 and inner is not None and not declares(name, key):
@@ -200,7 +226,8 @@ def _inside(name: str, written: dict[str, Any], declares: Callable[[str, str], b
 def _nested(flat: Mapping[str, Any]) -> dict[str, Any] | None:
     """Dotted keys as objects (`params.a.b` is b in a); None where two of them contradict."""
     nested: dict[str, Any] = {}
-    for key, value in flat.items():
+    # The short ones first: what they hold may get more from a longer one, in whichever order they were written.
+    for key, value in sorted(flat.items(), key=lambda each: each[0].count(".")):
         parts = key.split(".")
         if parts[0] == PARAMS_KEY and len(parts) > 1:
             parts = parts[1:]
@@ -214,7 +241,7 @@ def _nested(flat: Mapping[str, Any]) -> dict[str, Any] | None:
             place = inner
         if parts[-1] in place:
             return None
-        place[parts[-1]] = value
+        place[parts[-1]] = copy.deepcopy(value) if isinstance(value, dict) else value
     return nested
 
 

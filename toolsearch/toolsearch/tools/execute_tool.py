@@ -15,13 +15,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from toolsearch.catalog.core_tools import SYNTHETIC_TOOLS
 from toolsearch.catalog.registry import ToolRegistry
-from toolsearch.catalog.snapshot import Snapshot
+from toolsearch.catalog.snapshot import Snapshot, TeamsNotice
 from toolsearch.catalog.tool import Tool
-from toolsearch.tools.argument_reader import ReadCall, Unreadable, read_call
-from toolsearch.tools.execution import Execution, failed, shown_message, succeeded
-from toolsearch.tools.name_lookup import NameLookup
+from toolsearch.tools.argument_reader import ReadCall, Unreadable, plain_arguments, read_call
+from toolsearch.tools.availability import unavailable
+from toolsearch.tools.execution import Execution, failed, reason_of, shown_message, succeeded
 from toolsearch.tools.permissions import (
     PermissionAnswer,
     PermissionRequest,
@@ -29,7 +28,8 @@ from toolsearch.tools.permissions import (
     read_decision,
 )
 from toolsearch.tools.running import Cancelled, TimedOut, bound_call, finish, is_async, run_async, run_sync
-from toolsearch.tools.servers import ServerStatus, is_reachable
+from toolsearch.tools.servers import ServerStatus
+from toolsearch.tools.targets import Targets, meant
 from toolsearch.tools.untrusted import shown_name
 from toolsearch.tools.validation import validate_params
 
@@ -37,9 +37,6 @@ Ask = Callable[[PermissionRequest], Any]
 """The host's callback: gives a `PermissionAnswer`, or true or false; may be async."""
 
 DefaultPermission = Literal["allow", "ask", "deny"]
-
-_SEARCH = SYNTHETIC_TOOLS[0]
-_MOST_CANDIDATES = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +83,7 @@ class ExecuteTool:
         self._ask = ask
         self._default: DefaultPermission = default_permission
         self._timeout = timeout
-        self._lookup: tuple[Snapshot, NameLookup] | None = None
+        self._targets: Targets | None = None
 
     def call(
         self,
@@ -113,7 +110,7 @@ class ExecuteTool:
             permitted = self._decided(prepared, finish(self._checked(prepared)))
             if isinstance(permitted, PermissionRequest):
                 permitted = self._answered(prepared, permitted, finish(self._asked(permitted)))
-        except Exception as error:  # the check or the callback is someone else's
+        except (Exception, asyncio.CancelledError) as error:  # the check or the callback is someone else's
             return _permission_failed(prepared.tool, error)
         if isinstance(permitted, Execution):
             return permitted
@@ -168,69 +165,28 @@ class ExecuteTool:
     def _prepared(self, arguments: Mapping[str, Any] | str, enabled: bool) -> Execution | _Prepared:
         """All steps before the permission."""
         snapshot = self._catalog.snapshot() if isinstance(self._catalog, ToolRegistry) else self._catalog
-        lookup = self._names(snapshot)
+        targets = self._targets_of(snapshot)
         read = read_call(
             arguments,
-            fits=lambda name, params: _fits(lookup.find(name), params),
-            declares=lambda name, parameter: _declares(lookup.find(name), parameter),
+            fits=lambda name, params: _fits(targets.find(name), params),
+            declares=lambda name, parameter: _declares(targets.find(name), parameter),
         )
         name = read.tool_name
         if not enabled:
             message = (
                 "tool search is disabled in this session and all tools are loaded: call "
-                f"{_meant(name)} directly, by its own name."
+                f"{meant(name) if name else 'the tool'} directly, by its own name."
             )
             return failed(name, "disabled", message)
-        target = self._target(snapshot, lookup, read)
+        if isinstance(read, Unreadable) and not name:
+            return failed("", "unreadable_arguments", read.message)
+        target = targets.target(name, self._servers())
         if isinstance(target, Execution):
             return target
         if isinstance(read, Unreadable):
-            return self._shown(failed(target.name, "unreadable_arguments", read.message, **_schema_of(target)))
+            message = f"the arguments of {shown_name(target.name)} can't be read: {read.message}"
+            return self._shown(failed(target.name, "unreadable_arguments", message, **_schema_of(target)))
         return self._ready(target, read)
-
-    # 2. Which tool
-
-    def _target(self, snapshot: Snapshot, lookup: NameLookup, read: ReadCall | Unreadable) -> Tool | Execution:
-        name = read.tool_name
-        if not name and isinstance(read, Unreadable):
-            return failed("", "unreadable_arguments", read.message)
-        if name in SYNTHETIC_TOOLS:
-            return failed(
-                name,
-                "synthetic_tool",
-                f"{name} is part of the tool search itself and is called directly. Name the tool that is to run.",
-            )
-        found = lookup.find(name)
-        if not found:
-            return self._unknown(snapshot, lookup, name)
-        servers = self._servers()
-        usable = [tool for tool in found if is_reachable(tool.server, servers)] or list(found)
-        if len(usable) > 1:
-            names = tuple(tool.name for tool in usable)
-            listed = ", ".join(map(shown_name, names[:_MOST_CANDIDATES]))
-            more = f" and {len(names) - _MOST_CANDIDATES} more" if len(names) > _MOST_CANDIDATES else ""
-            message = f"{_meant(name)} is the name of several tools. Name one of: {listed}{more}."
-            return failed(name, "ambiguous_tool", message, suggestions=names[:_MOST_CANDIDATES])
-        tool = usable[0]
-        if tool.name in SYNTHETIC_TOOLS:
-            return failed(tool.name, "synthetic_tool", f"{tool.name} is called directly, not through the proxy.")
-        if tool.name not in {each.name for each in snapshot.deferred}:
-            message = f"{shown_name(tool.name)} is loaded already: call it directly, by its own name."
-            return failed(tool.name, "core_tool", message)
-        return tool
-
-    def _unknown(self, snapshot: Snapshot, lookup: NameLookup, name: str) -> Execution:
-        servers = self._servers()
-        deferred = {tool.name: tool for tool in snapshot.deferred if is_reachable(tool.server, servers)}
-        near = tuple(each for each in lookup.near(name, 6) if each in deferred)[:3]
-        hint = f" Did you mean {', '.join(map(shown_name, near))}?" if near else ""
-        connecting = sorted(server for server, status in servers.items() if status.state == "pending")
-        wait = f" Still connecting: {', '.join(map(shown_name, connecting[:5]))}; try again." if connecting else ""
-        message = (
-            f"there is no tool {_meant(name)} (it may have been there and is no longer).{hint}{wait} "
-            f"Search for tools with {_SEARCH}."
-        )
-        return failed(name, "unknown_tool", message, suggestions=near)
 
     # 3. to 5. Discovered, available, valid
 
@@ -239,10 +195,12 @@ class ExecuteTool:
         if self._require_discovery and not self._is_discovered(tool.name):
             message = f"the parameters of {name} had not been shown yet. They are below: call it again with them."
             return self._shown(failed(tool.name, "undiscovered", message, **_schema_of(tool)))
-        unavailable = _unavailable(tool, self._servers())
-        if unavailable is not None:
-            return unavailable
-        validation = validate_params(tool.input_schema, read.params)
+        not_now = unavailable(tool, self._servers())
+        if not_now is not None:
+            return not_now
+        # A notice is told whatever the arguments are: putting them right would not make it run.
+        schema = None if isinstance(tool.call, TeamsNotice) else tool.input_schema
+        validation = validate_params(schema, read.params)
         if not validation.valid:
             faults = "; ".join(map(str, validation.faults))
             message = f"the arguments don't fit {name}: {faults}."
@@ -284,22 +242,23 @@ class ExecuteTool:
         # What was asked about runs, unless the answer says otherwise.
         return self._rewritten(prepared, answer.updated_input if answer.updated_input is not None else request.params)
 
-    def _rewritten(self, prepared: _Prepared, updated: Mapping[str, Any] | None) -> Execution | _Prepared:
+    @staticmethod
+    def _rewritten(prepared: _Prepared, updated: Mapping[str, Any] | None) -> Execution | _Prepared:
         if updated is None or updated == prepared.params:
             return prepared
-        validation = validate_params(prepared.tool.input_schema, updated)
+        arguments = plain_arguments(updated)
+        validation = validate_params(prepared.tool.input_schema, arguments)
         if not validation.valid:
             faults = "; ".join(map(str, validation.faults))
             message = f"the permission check rewrote the arguments, and they don't fit any more: {faults}."
             return failed(prepared.tool.name, "invalid_params", message)
         note = "the permission check rewrote the arguments."
-        return _Prepared(prepared.tool, copy.deepcopy(dict(updated)), (*prepared.warnings, note))
+        return _Prepared(prepared.tool, copy.deepcopy(arguments), (*prepared.warnings, note))
 
-    def _names(self, snapshot: Snapshot) -> NameLookup:
-        known = self._lookup
-        if known is None or known[0] is not snapshot:
-            known = self._lookup = (snapshot, NameLookup(snapshot))
-        return known[1]
+    def _targets_of(self, snapshot: Snapshot) -> Targets:
+        if self._targets is None or self._targets.snapshot is not snapshot:
+            self._targets = Targets(snapshot)
+        return self._targets
 
     def _limit(self, timeout: float | None) -> float | None:
         return self._timeout if timeout is None else timeout
@@ -308,10 +267,6 @@ class ExecuteTool:
         if execution.discovered:
             self._mark_discovered(execution.tool_name)
         return execution
-
-
-def _meant(name: str) -> str:
-    return shown_name(name[:200]) if name else "without a name"
 
 
 def _schema_of(tool: Tool) -> dict[str, Any]:
@@ -333,47 +288,13 @@ def _callable(tool: Tool) -> Callable[..., Any]:
     return tool.call
 
 
-def _unavailable(tool: Tool, servers: Mapping[str, ServerStatus]) -> Execution | None:
-    name = shown_name(tool.name)
-    if not is_reachable(tool.server, servers) and tool.server is not None:
-        status = servers[tool.server]
-        words = {
-            "pending": "is still connecting; try again in a moment",
-            "failed": "could not be reached",
-            "disconnected": "is not connected now; it may come back",
-            "disabled": "is disabled",
-        }[status.state]
-        why = f": {shown_message(status.reason)}" if status.reason else ""
-        message = f"{name} can't run: its server {shown_name(tool.server)} {words}{why}."
-        return failed(tool.name, "disabled" if status.state == "disabled" else "unavailable", message)
-    if tool.call is None:
-        message = f"{name} comes from a catalog without functions: it can be found, but there is nothing to run."
-        return failed(tool.name, "unavailable", message)
-    if tool.is_enabled is None:
-        return None
-    try:
-        enabled: Any = tool.is_enabled()
-    except Exception as error:
-        return failed(tool.name, "unavailable", f"{name} can't say whether it can run: {shown_message(str(error))}")
-    # Some checks give the reason beside the answer, or the reason alone.
-    reason = ""
-    if isinstance(enabled, tuple) and len(enabled) == 2:
-        enabled, reason = enabled[0], str(enabled[1])
-    if isinstance(enabled, str):
-        enabled, reason = False, enabled
-    if enabled:
-        return None
-    why = f": {shown_message(reason)}" if reason else " now"
-    return failed(tool.name, "unavailable", f"{name} can't run{why}")
-
-
 def _denied(tool: Tool, why: str) -> Execution:
     reason = f": {shown_message(why)}" if why else "."
     return failed(tool.name, "denied", f"{shown_name(tool.name)} is not permitted{reason}")
 
 
-def _permission_failed(tool: Tool, error: Exception) -> Execution:
-    message = f"{shown_name(tool.name)} is not permitted: its permission check failed: {_reason(error)}"
+def _permission_failed(tool: Tool, error: BaseException) -> Execution:
+    message = f"{shown_name(tool.name)} is not permitted: its permission check failed: {reason_of(error)}"
     return failed(tool.name, "denied", message)
 
 
@@ -383,15 +304,7 @@ def _stopped(tool: Tool, error: BaseException, limit: float | None, warnings: tu
         return failed(tool.name, "timeout", f"{name} took longer than {limit:g} seconds.", warnings=warnings)
     if isinstance(error, Cancelled | asyncio.CancelledError):
         return failed(tool.name, "cancelled", f"the call of {name} was cancelled.", warnings=warnings)
-    return failed(tool.name, "tool_error", f"{name} failed: {_reason(error)}", warnings=warnings)
-
-
-def _reason(error: BaseException) -> str:
-    try:
-        text = str(error)
-    except Exception:
-        text = ""
-    return shown_message(text) if text.strip() else type(error).__name__
+    return failed(tool.name, "tool_error", f"{name} failed: {reason_of(error)}", warnings=warnings)
 
 
 async def _awaited(value: Any) -> Any:

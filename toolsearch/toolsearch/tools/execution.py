@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
+import enum
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from toolsearch.tools.codes import Code
-from toolsearch.tools.schema_text import full_text
+from toolsearch.tools.schema_text import brief, full_text, trimmed_text
 from toolsearch.tools.untrusted import neutralise, safe_json, shown_name
 
 _SHOWN_MESSAGE = 2_000
+_LONGEST_SCHEMA = 16_000
+"""Characters of a schema in an answer."""
 _CONTENT_TYPES = frozenset({"text", "image", "audio", "resource", "resource_link"})
 
 
@@ -48,7 +52,11 @@ class Execution:
 
     def to_json(self) -> dict[str, Any]:
         """`{"tool_name", "result"}`, with `error` beside them for a failure; values that are no JSON as texts."""
-        form: dict[str, Any] = {"tool_name": self.tool_name, "result": plain(self.result)}
+        try:
+            result = plain(self.result)
+        except Exception:  # the result is someone else's object
+            result = _described(self.result)
+        form: dict[str, Any] = {"tool_name": self.tool_name, "result": result}
         if self.is_error:
             form["error"] = {"code": self.code, "message": self.message, "suggestions": list(self.suggestions)}
             if self.schema is not None:
@@ -57,21 +65,22 @@ class Execution:
 
 
 def succeeded(name: str, result: Any, *, warnings: tuple[str, ...] = ()) -> Execution:
-    """A success; also what a server reports as an error of its tool, which is a failure with the result kept."""
-    blocks = content_blocks(result)
-    failed = _says_error(result)
+    """A success; also what a server reports as an error of its tool, which is a failure with the result kept.
+
+    Never raises: a result that can't be written is described.
+    """
     try:
+        blocks = content_blocks(result)
+        failed = _says_error(result)
         body = safe_json({"tool_name": name, "result": plain(result)})
-    except (TypeError, ValueError, RecursionError):
-        body = safe_json({"tool_name": name, "result": neutralise(repr(result), limit=_SHOWN_MESSAGE).text})
-    if not failed:
-        return Execution(tool_name=name, result=result, text=body, blocks=blocks, warnings=warnings)
+    except Exception:  # the result is someone else's object
+        blocks, failed, body = (), False, safe_json({"tool_name": name, "result": _described(result)})
     return Execution(
         tool_name=name,
         result=result,
-        is_error=True,
-        code="tool_error",
-        message=f"{shown_name(name)} reported an error.",
+        is_error=failed,
+        code="tool_error" if failed else None,
+        message=f"{shown_name(name)} reported an error." if failed else "",
         text=body,
         blocks=blocks,
         warnings=warnings,
@@ -90,7 +99,7 @@ def failed(
 ) -> Execution:
     """A failure; the text has the target's name, the code, the message, and its schema where that is to be shown."""
     lines = [f"{code}: {message}"]
-    shown = full_text(schema if schema is not None else {"type": "object"}) if show_schema else None
+    shown = _schema_text(schema if schema is not None else {"type": "object"}) if show_schema else None
     if shown is not None:
         lines.append(f"Parameters of {shown_name(name)}: {shown}")
     return Execution(
@@ -106,9 +115,26 @@ def failed(
     )
 
 
+def _schema_text(schema: Mapping[str, Any]) -> str:
+    """The whole schema where it is not too long, else without long descriptions, else the parameters in brief."""
+    for text in (full_text(schema), trimmed_text(schema, limit=160)):
+        if text is not None and len(text) <= _LONGEST_SCHEMA:
+            return text
+    return brief(schema, limit=_LONGEST_SCHEMA).text
+
+
 def shown_message(text: str) -> str:
     """A stranger's words in a message: neutralised, on one line, bounded with a visible mark."""
     return neutralise(text, limit=_SHOWN_MESSAGE).text
+
+
+def reason_of(error: BaseException) -> str:
+    """What an exception of a tool says, fit to be shown; its kind where it says nothing. No traceback."""
+    try:
+        text = str(error)
+    except Exception:
+        text = ""
+    return shown_message(text) if text.strip() else type(error).__name__
 
 
 def content_blocks(result: Any) -> tuple[Mapping[str, Any], ...]:
@@ -121,8 +147,19 @@ def content_blocks(result: Any) -> tuple[Mapping[str, Any], ...]:
     return tuple(blocks) if blocks and good else ()
 
 
+def _described(value: Any) -> str:
+    try:
+        return neutralise(repr(value), limit=_SHOWN_MESSAGE).text
+    except Exception:
+        return f"a {type(value).__name__} that can't be written as text"
+
+
 def plain(value: Any) -> Any:
     """A value as JSON holds it: models and dataclasses as objects, sets as sorted lists, bytes and others as texts."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if isinstance(value, enum.Enum):
+        return plain(value.value)
     if value is None or isinstance(value, str | bool | int | float):
         return value
     if isinstance(value, Mapping):
@@ -143,7 +180,8 @@ def plain(value: Any) -> Any:
 
 def _says_error(result: Any) -> bool:
     """Whether a result in the form of MCP says that the tool failed."""
-    if not content_blocks(result):
+    content = result.get("content") if isinstance(result, Mapping) else getattr(result, "content", None)
+    if not isinstance(content, list | tuple):
         return False
     for name in ("isError", "is_error"):
         said = result.get(name) if isinstance(result, Mapping) else getattr(result, name, None)

@@ -182,12 +182,16 @@ def _in_own_loop(
     # A daemon: a sync function that never ends must not keep the process from ending.
     threading.Thread(target=context.run, args=(work,), daemon=True, name="tool call").start()
     waited = 0.0
-    while not ready.wait(_step(timeout, waited, cancel)):
-        waited += _step(timeout, waited, cancel) or 0.0
-        cancelled = cancel is not None and cancel.is_set()
-        if cancelled or (timeout is not None and waited >= timeout):
-            _give_up(stop)
-            raise Cancelled if cancelled else TimedOut
+    try:
+        while not ready.wait(_step(timeout, waited, cancel)):
+            waited += _step(timeout, waited, cancel) or 0.0
+            if cancel is not None and cancel.is_set():
+                raise Cancelled
+            if timeout is not None and waited >= timeout:
+                raise TimedOut
+    except BaseException:  # also where the user interrupts the program
+        _give_up(stop)
+        raise
     if failure and isinstance(failure[0], asyncio.CancelledError):
         raise Cancelled from None
     if failure:
@@ -225,8 +229,14 @@ def _read_outcome(task: asyncio.Future[Any]) -> None:
 
 
 def _takes_context(call: Callable[..., Any]) -> bool:
+    """Whether the function has a `context` that can be given by name, or takes any; the first one is the arguments'."""
     try:
-        parameters = inspect.signature(call).parameters
+        parameters = list(inspect.signature(call).parameters.values())
     except (TypeError, ValueError):
         return False
-    return "context" in parameters or any(each.kind is each.VAR_KEYWORD for each in parameters.values())
+    by_name = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    return any(
+        each.kind is each.VAR_KEYWORD
+        or (each.name == "context" and each.kind in by_name and (place > 0 or each.kind is each.KEYWORD_ONLY))
+        for place, each in enumerate(parameters)
+    )
