@@ -67,16 +67,16 @@ class Budget:
         return found
 
     def _compiled(self, pattern: str) -> Pattern | None:
-        # The costliest pattern takes some 5,000 states to refuse; a short one has as many states as characters.
+        # To make two states takes about as long as one keyword; a repetition may make 5,000 before it is refused.
         self.spend(1 + len(pattern) / 10)
         try:
             machine = compile_pattern(pattern)
         except Unsupported as why:
-            self.spend(1_000)
+            self.spend(3_000 if "{" in pattern else len(pattern))
             shown = neutralise(pattern, limit=_SHOWN).text
             self.pass_over(f"the schema's pattern {shown} was not checked: {why}.")
             return None
-        self.spend(len(machine.states) / 5)
+        self.spend(len(machine.states) / 2)
         return machine
 
 

@@ -61,6 +61,8 @@ def _bounded(draft: str) -> Any:
         "unevaluatedItems": _unevaluated_items,
     }
     checks |= {name: _priced(name, check) for name, check in own.items() if name in checks}
+    if "required" in checks:  # draft 3 has it inside of `properties`
+        checks["properties"] = _priced("properties", _properties)
     bounded = validators.extend(original, checks)  # type: ignore[no-untyped-call]
     bounded.evolve = _evolve
     return bounded
@@ -143,6 +145,17 @@ def _error(message: str, **more: Any) -> Any:
 def _pattern(_validator: Any, value: Any, instance: Any, _schema: Any) -> Iterator[Any]:
     if isinstance(instance, str) and CURRENT.get().matches(value, instance) is False:
         yield _error("does not match")
+
+
+def _properties(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterator[Any]:
+    if not isinstance(instance, dict):
+        return
+    for name, inner in value.items():
+        if name in instance and inner is False:
+            # The library forgets the place of what is never accepted.
+            yield _error("nothing is accepted", path=[name], instance=instance[name], validator=None)
+        elif name in instance:
+            yield from validator.descend(instance[name], inner, path=name, schema_path=name)
 
 
 def _pattern_properties(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterator[Any]:
