@@ -83,7 +83,10 @@ async def run_async(
         raise Cancelled
 
     async def work() -> Any:
-        value = await _in_thread(function) if in_thread else function()
+        try:
+            value = await _in_thread(function) if in_thread else function()
+        except StopIteration as error:  # can't leave a coroutine; its message would be lost
+            raise RuntimeError(f"StopIteration: {error}") from None
         return await value if inspect.isawaitable(value) else value
 
     task = asyncio.ensure_future(work())
