@@ -13,6 +13,7 @@ import pytest
 from toolsearch.catalog.builtin import builtin_catalog
 from toolsearch.catalog.registry import ToolRegistry
 from toolsearch.catalog.tool import Tool
+from toolsearch.errors import UsageError
 from toolsearch.tools.codes import CODES
 from toolsearch.tools.execute_tool import ExecuteTool
 from toolsearch.tools.execution import Execution
@@ -374,6 +375,13 @@ def test_the_codes_are_stable() -> None:
         "unknown_tool ambiguous_tool core_tool synthetic_tool undiscovered unavailable disabled invalid_params "
         "unreadable_arguments denied timeout cancelled tool_error duplicate_tool_name"
     )
+
+
+@pytest.mark.parametrize("settings", [{"timeout": 0}, {"timeout": float("nan")}, {"default_permission": "maybe"}])
+def test_settings_that_make_no_sense_are_refused(settings: dict[str, Any]) -> None:
+    """A host's mistake is told when the proxy is made, not when a model calls it."""
+    with pytest.raises(UsageError, match="give"):
+        proxy(**settings)
 
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "execute.json"

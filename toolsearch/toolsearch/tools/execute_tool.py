@@ -13,11 +13,12 @@ import inspect
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from toolsearch.catalog.registry import ToolRegistry
 from toolsearch.catalog.snapshot import Snapshot, TeamsNotice
 from toolsearch.catalog.tool import Tool
+from toolsearch.errors import UsageError
 from toolsearch.tools.argument_reader import ReadCall, Unreadable, plain_arguments, read_call
 from toolsearch.tools.availability import unavailable
 from toolsearch.tools.execution import Execution, failed, reason_of, shown_message, succeeded
@@ -74,7 +75,14 @@ class ExecuteTool:
             ask: Decides where a tool asks for permission; without it such a call is denied.
             default_permission: For tools without an opinion.
             timeout: Seconds that a call may take; None for no limit.
+
+        Raises:
+            UsageError: The default is none of the three, or the limit is not above 0.
         """
+        if default_permission not in get_args(DefaultPermission):
+            raise UsageError(f"default_permission is {default_permission!r}; give 'allow', 'ask' or 'deny'.")
+        if timeout is not None and not timeout > 0:
+            raise UsageError(f"timeout is {timeout!r}; give seconds above 0, or None for no limit.")
         self._catalog = catalog
         self._servers = servers
         self._require_discovery = require_discovery
