@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from typing import Any
 
@@ -32,16 +33,17 @@ def unavailable(tool: Tool, servers: Mapping[str, ServerStatus]) -> Execution | 
     if tool.is_enabled is None:
         return None
     try:
-        enabled: Any = finish(tool.is_enabled())
-    except Exception as error:
+        enabled, reason = _said(finish(tool.is_enabled()))
+    except (Exception, asyncio.CancelledError) as error:  # the check is someone else's, and so is what it gives
         return failed(tool.name, "unavailable", f"{name} can't say whether it can run: {reason_of(error)}")
-    # Some checks give the reason beside the answer, or the reason alone.
-    reason = ""
-    if isinstance(enabled, tuple) and len(enabled) == 2:
-        enabled, reason = enabled[0], str(enabled[1])
-    if isinstance(enabled, str):
-        enabled, reason = False, enabled
     if enabled:
         return None
     why = f": {shown_message(reason)}" if reason.strip() else " now."
     return failed(tool.name, "unavailable", f"{name} can't run{why}")
+
+
+def _said(answer: Any) -> tuple[bool, str]:
+    """The answer and the reason: some checks give the reason beside the answer, or the reason alone."""
+    if isinstance(answer, tuple) and len(answer) == 2:
+        return bool(answer[0]), str(answer[1])
+    return (False, answer) if isinstance(answer, str) else (bool(answer), "")

@@ -21,14 +21,15 @@ from toolsearch.catalog.tool import Tool
 from toolsearch.errors import UsageError
 from toolsearch.tools.argument_reader import ReadCall, Unreadable, plain_arguments, read_call
 from toolsearch.tools.availability import unavailable
-from toolsearch.tools.execution import Execution, failed, reason_of, shown_message, succeeded
+from toolsearch.tools.execution import Execution, failed, succeeded
+from toolsearch.tools.failures import denied, permission_failed, stopped
 from toolsearch.tools.permissions import (
     PermissionAnswer,
     PermissionRequest,
     read_answer,
     read_decision,
 )
-from toolsearch.tools.running import Cancelled, TimedOut, bound_call, finish, is_async, run_async, run_sync
+from toolsearch.tools.running import bound_call, finish, is_async, run_async, run_sync
 from toolsearch.tools.servers import ServerStatus
 from toolsearch.tools.targets import Targets, meant
 from toolsearch.tools.untrusted import shown_name
@@ -119,7 +120,7 @@ class ExecuteTool:
             if isinstance(permitted, PermissionRequest):
                 permitted = self._answered(prepared, permitted, finish(self._asked(permitted)))
         except (Exception, asyncio.CancelledError) as error:  # the check or the callback is someone else's
-            return _permission_failed(prepared.tool, error)
+            return permission_failed(prepared.tool, error)
         if isinstance(permitted, Execution):
             return permitted
         tool = permitted.tool
@@ -127,7 +128,7 @@ class ExecuteTool:
             function = bound_call(_callable(tool), permitted.params, context)
             result = run_sync(function, timeout=self._limit(timeout), cancel=cancel)
         except (Exception, asyncio.CancelledError) as error:
-            return _stopped(tool, error, self._limit(timeout), permitted.warnings)
+            return stopped(tool, error, self._limit(timeout), permitted.warnings)
         return succeeded(tool.name, result, warnings=permitted.warnings)
 
     async def call_async(
@@ -151,8 +152,10 @@ class ExecuteTool:
             permitted = self._decided(prepared, await _awaited(self._checked(prepared)))
             if isinstance(permitted, PermissionRequest):
                 permitted = self._answered(prepared, permitted, await _awaited(self._asked(permitted)))
-        except Exception as error:
-            return _permission_failed(prepared.tool, error)
+        except (Exception, asyncio.CancelledError) as error:
+            if isinstance(error, asyncio.CancelledError) and _is_cancelled():
+                raise
+            return permission_failed(prepared.tool, error)
         if isinstance(permitted, Execution):
             return permitted
         tool = permitted.tool
@@ -165,7 +168,7 @@ class ExecuteTool:
                 in_thread=not is_async(target),
             )
         except Exception as error:
-            return _stopped(tool, error, self._limit(timeout), permitted.warnings)
+            return stopped(tool, error, self._limit(timeout), permitted.warnings)
         return succeeded(tool.name, result, warnings=permitted.warnings)
 
     # 1. What was meant
@@ -234,9 +237,9 @@ class ExecuteTool:
         if behaviour == "allow":
             return rewritten
         if behaviour == "deny":
-            return _denied(prepared.tool, decision.message)
+            return denied(prepared.tool, decision.message)
         if self._ask is None:
-            return _denied(prepared.tool, decision.message or "it asks for permission, and there is nobody to ask.")
+            return denied(prepared.tool, decision.message or "it asks for permission, and there is nobody to ask.")
         tool = prepared.tool
         return PermissionRequest(tool.name, tool.server, copy.deepcopy(rewritten.params), decision.message)
 
@@ -246,7 +249,7 @@ class ExecuteTool:
     def _answered(self, prepared: _Prepared, request: PermissionRequest, said: Any) -> Execution | _Prepared:
         answer: PermissionAnswer = read_answer(said)
         if not answer.allowed:
-            return _denied(prepared.tool, answer.message or "the user said no.")
+            return denied(prepared.tool, answer.message or "the user said no.")
         # What was asked about runs, unless the answer says otherwise.
         return self._rewritten(prepared, answer.updated_input if answer.updated_input is not None else request.params)
 
@@ -296,24 +299,11 @@ def _callable(tool: Tool) -> Callable[..., Any]:
     return tool.call
 
 
-def _denied(tool: Tool, why: str) -> Execution:
-    reason = f": {shown_message(why)}" if why else "."
-    return failed(tool.name, "denied", f"{shown_name(tool.name)} is not permitted{reason}")
-
-
-def _permission_failed(tool: Tool, error: BaseException) -> Execution:
-    message = f"{shown_name(tool.name)} is not permitted: its permission check failed: {reason_of(error)}"
-    return failed(tool.name, "denied", message)
-
-
-def _stopped(tool: Tool, error: BaseException, limit: float | None, warnings: tuple[str, ...]) -> Execution:
-    name = shown_name(tool.name)
-    if isinstance(error, TimedOut):
-        return failed(tool.name, "timeout", f"{name} took longer than {limit:g} seconds.", warnings=warnings)
-    if isinstance(error, Cancelled | asyncio.CancelledError):
-        return failed(tool.name, "cancelled", f"the call of {name} was cancelled.", warnings=warnings)
-    return failed(tool.name, "tool_error", f"{name} failed: {reason_of(error)}", warnings=warnings)
-
-
 async def _awaited(value: Any) -> Any:
     return await value if inspect.isawaitable(value) else value
+
+
+def _is_cancelled() -> bool:
+    """Whether someone cancelled the caller's own task; else a CancelledError comes from the function that was run."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
