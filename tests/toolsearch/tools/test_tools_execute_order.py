@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
+import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -173,3 +175,24 @@ def test_cancelling_the_caller_while_it_is_asked_reaches_the_caller() -> None:
 
     asyncio.run(main())
     assert ran == []
+
+
+@pytest.mark.parametrize("used", [0, 300, 600, 800, 850, 900, 940])
+def test_deep_arguments_are_answered_wherever_the_host_stands_on_its_stack(used: int) -> None:
+    """Arguments of any depth are refused or read with the stack that is left; no exception comes out of it."""
+    executor = ExecuteTool(ToolRegistry([Tool(name="put", call=lambda _params: 1)]))
+
+    def deeper(frames: int, arguments: Any) -> Execution:
+        return executor.call(arguments) if frames == 0 else deeper(frames - 1, arguments)
+
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(len(inspect.stack(0)) + 1_000)
+    try:
+        for levels in range(100, 1_000, 50):
+            value: Any = 1
+            for _ in range(levels):
+                value = {"a": value}
+            for arguments in ({"tool_name": "put", "params": value}, {"tool_name": "put", **value, "b.c": 1}):
+                assert deeper(used, arguments).code in ("invalid_params", "unreadable_arguments")
+    finally:
+        sys.setrecursionlimit(before)

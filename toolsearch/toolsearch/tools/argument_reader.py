@@ -80,8 +80,19 @@ def read_call(
     ReadCall(tool_name='move', params={'x': 3}, repaired=True)
     """
     try:
+        return _read(arguments, fits, declares)
+    except RecursionError:
+        return Unreadable("", f"the arguments are nested too deeply. {_EXAMPLE}")
+
+
+def _read(
+    arguments: Mapping[str, Any] | str,
+    fits: Callable[[str, Mapping[str, Any]], bool],
+    declares: Callable[[str, str], bool],
+) -> ReadCall | Unreadable:
+    try:
         whole = _object(plain_arguments(arguments))
-    except (TypeError, RecursionError):
+    except TypeError:
         whole = None
     if whole is None:
         return Unreadable("", f"the arguments are no JSON object. {_EXAMPLE}")

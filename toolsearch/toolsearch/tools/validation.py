@@ -218,6 +218,13 @@ def _plain_mapping(value: object) -> dict[Any, Any]:
 
 
 def _has_plain_keys(value: Any) -> bool:
-    if isinstance(value, Mapping):
-        return all(isinstance(key, str) and _has_plain_keys(inner) for key, inner in value.items())
-    return all(map(_has_plain_keys, value)) if isinstance(value, list | tuple) else True
+    waiting = [value]  # a list and no recursion: the stack of the host may be nearly full
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, Mapping):
+            if not all(isinstance(key, str) for key in each):
+                return False
+            waiting.extend(each.values())
+        elif isinstance(each, list | tuple):
+            waiting.extend(each)
+    return True
