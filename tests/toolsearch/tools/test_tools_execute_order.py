@@ -110,6 +110,15 @@ def test_a_call_without_a_fault_takes_every_step_once(is_async: bool) -> None:
     assert steps == ["servers", "discovered", "servers", "enabled", "check", "ask", "call"]
 
 
+def test_a_no_wins_over_a_rewritten_input_that_does_not_fit() -> None:
+    """A check that denies is a denial with its own words, whatever it wrote beside it."""
+    said = {"behavior": "deny", "message": "not on Sundays", "updated_input": {"n": "one"}}
+    tool = Tool(name="put", input_schema=SCHEMA, check_permissions=lambda _params: said, call=lambda _params: 1)
+    answer = ExecuteTool(ToolRegistry([tool])).call({"tool_name": "put", "params": {"n": 1}})
+    assert answer.code == "denied"
+    assert "not on Sundays" in answer.text
+
+
 class Unreadable:
     """An answer that can't even be looked at."""
 
@@ -177,7 +186,7 @@ def test_cancelling_the_caller_while_it_is_asked_reaches_the_caller() -> None:
     assert ran == []
 
 
-@pytest.mark.parametrize("used", [0, 300, 600, 800, 850, 900, 940])
+@pytest.mark.parametrize("used", [0, 300, 600, 750, 800, 820, 840, 860, 880, 900, 920, 940])
 def test_deep_arguments_are_answered_wherever_the_host_stands_on_its_stack(used: int) -> None:
     """Arguments of any depth are refused or read with the stack that is left; no exception comes out of it."""
     executor = ExecuteTool(ToolRegistry([Tool(name="put", call=lambda _params: 1)]))
@@ -188,11 +197,12 @@ def test_deep_arguments_are_answered_wherever_the_host_stands_on_its_stack(used:
     before = sys.getrecursionlimit()
     sys.setrecursionlimit(len(inspect.stack(0)) + 1_000)
     try:
-        for levels in range(100, 1_000, 50):
+        for levels in (10, 30, 40, 50, 60, *range(100, 1_000, 100)):
             value: Any = 1
             for _ in range(levels):
                 value = {"a": value}
             for arguments in ({"tool_name": "put", "params": value}, {"tool_name": "put", **value, "b.c": 1}):
-                assert deeper(used, arguments).code in ("invalid_params", "unreadable_arguments")
+                answer = deeper(used, arguments)
+                assert answer.result == 1 or answer.code in ("invalid_params", "unreadable_arguments")
     finally:
         sys.setrecursionlimit(before)

@@ -231,13 +231,11 @@ class ExecuteTool:
     def _decided(self, prepared: _Prepared, said: Any) -> Execution | _Prepared | PermissionRequest:
         decision = read_decision(said)
         behaviour = self._default if decision.behaviour == "passthrough" else decision.behaviour
-        rewritten = self._rewritten(prepared, decision.updated_input)
-        if isinstance(rewritten, Execution):
-            return rewritten
-        if behaviour == "allow":
-            return rewritten
         if behaviour == "deny":
             return denied(prepared.tool, decision.message)
+        rewritten = self._rewritten(prepared, decision.updated_input)
+        if isinstance(rewritten, Execution) or behaviour == "allow":
+            return rewritten
         if self._ask is None:
             return denied(prepared.tool, decision.message or "it asks for permission, and there is nobody to ask.")
         tool = prepared.tool
