@@ -119,6 +119,23 @@ def test_a_no_wins_over_a_rewritten_input_that_does_not_fit() -> None:
     assert "not on Sundays" in answer.text
 
 
+def test_what_the_host_does_to_what_it_is_shown_does_not_run() -> None:
+    """A callback that hides a value on its screen has not changed the call; only a rewritten input does."""
+
+    def ask(request: PermissionRequest) -> bool:
+        assert isinstance(request.params, dict)
+        request.params["secret"] = "***"
+        return True
+
+    ran: list[Any] = []
+    says: list[Any] = ["ask", {"behavior": "ask", "updated_input": {"secret": "b"}}]
+    tool = Tool(name="put", check_permissions=lambda _params: says.pop(0), call=ran.append)
+    executor = ExecuteTool(ToolRegistry([tool]), ask=ask)
+    for _ in range(2):
+        executor.call({"tool_name": "put", "params": {"secret": "a"}})
+    assert ran == [{"secret": "a"}, {"secret": "b"}]
+
+
 class Unreadable:
     """An answer that can't even be looked at."""
 

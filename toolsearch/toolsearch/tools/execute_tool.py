@@ -12,7 +12,7 @@ import copy
 import inspect
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 from toolsearch.catalog.registry import ToolRegistry
@@ -242,7 +242,9 @@ class ExecuteTool:
         return PermissionRequest(tool.name, tool.server, copy.deepcopy(rewritten.params), decision.message)
 
     def _asked(self, request: PermissionRequest) -> Any:
-        return self._ask(request) if self._ask is not None else False
+        # A copy: what the host does to it for its own sake, such as to hide a secret on the screen, must not run.
+        shown = replace(request, params=copy.deepcopy(request.params))
+        return self._ask(shown) if self._ask is not None else False
 
     def _answered(self, prepared: _Prepared, request: PermissionRequest, said: Any) -> Execution | _Prepared:
         answer: PermissionAnswer = read_answer(said)
