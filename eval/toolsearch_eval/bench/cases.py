@@ -23,7 +23,7 @@ RESULTS = 10
 CHANGED = 50
 """Tools that change before a refresh."""
 LOOP_LIMIT = 10_000
-"""The largest catalog that the plain loop of the reference ranking runs on; beyond it a query takes minutes."""
+"""The largest catalog that the plain loop of the reference ranking runs on; beyond it a query takes seconds."""
 _QUERIES = 100
 _LOOP_QUERIES = 3
 _BM25S = "bm25s (numpy, English stems)"

@@ -80,7 +80,7 @@ def run_step(world: World, step: Mapping[str, Any], session: Session | None = No
     """
     before = len(world.warnings)
     try:
-        outcome = _STEPS[step["op"]](world, step, session or world.session)
+        outcome = STEPS[step["op"]](world, step, session or world.session)
     except ToolSearchError as error:
         code = "duplicate_tool_name" if isinstance(error, DuplicateToolError) else "error"
         outcome = Outcome(step["op"], text=str(error), error=error, code=code)
@@ -378,7 +378,7 @@ def _advance_clock(world: World, step: Mapping[str, Any], _session: Session) -> 
     return Outcome("advance_clock")
 
 
-_STEPS: dict[str, Callable[[World, Mapping[str, Any], Session], Outcome]] = {
+STEPS: dict[str, Callable[[World, Mapping[str, Any], Session], Outcome]] = {
     "search": _search,
     "search_each": _search_each,
     "list_server": _list_server,
@@ -411,6 +411,7 @@ _STEPS: dict[str, Callable[[World, Mapping[str, Any], Session], Outcome]] = {
     "snapshot_known": _snapshot_known,
     "advance_clock": _advance_clock,
 }
+"""A function for each step of the vocabulary."""
 
 
 def tokens_of(outcome: Outcome) -> int:

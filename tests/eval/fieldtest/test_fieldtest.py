@@ -12,6 +12,7 @@ from toolsearch_eval.cli.main import main
 from toolsearch_eval.fieldtest.cases import read_cases
 from toolsearch_eval.fieldtest.checks import CHECKS
 from toolsearch_eval.fieldtest.run import run_case
+from toolsearch_eval.fieldtest.steps import STEPS
 from toolsearch_eval.fieldtest.vocabulary import CHECKS as CHECK_WORDS
 from toolsearch_eval.fieldtest.vocabulary import STEPS as STEP_WORDS
 
@@ -26,9 +27,7 @@ def test_every_shipped_field_report_holds(case: Any) -> None:
 
 def test_every_word_of_the_vocabulary_does_something() -> None:
     """There is a function for each step and each check, and no other."""
-    from toolsearch_eval.fieldtest import steps
-
-    assert set(steps._STEPS) == set(STEP_WORDS)
+    assert set(STEPS) == set(STEP_WORDS)
     assert set(CHECKS) == set(CHECK_WORDS)
 
 

@@ -1,6 +1,7 @@
 """Whatever happens in a conversation, in whatever order: what must hold, holds after every step."""
 
 import json
+import random
 from typing import Any
 
 from hypothesis import Phase, settings
@@ -80,6 +81,23 @@ class Conversation(RuleBasedStateMachine):
         for tool in self.registry.snapshot().tools:
             if tool.leaf == leaf and tool.server == server:
                 self.registry.remove(tool.name)
+
+    @rule(leaf=st.sampled_from(LEAVES), new=st.sampled_from(LEAVES), server=st.sampled_from(OWNERS))
+    def rename(self, leaf: str, new: str, server: str | None) -> None:
+        """A tool is there under another name from now on, if it is there and the name is free."""
+        held = {each.leaf: each for each in self.registry.snapshot().tools if each.server == server}
+        if leaf in held and new not in held:
+            self.registry.remove(held[leaf].name)
+            self.registry.add(_tool(new, server, "renamed"))
+
+    @rule(order=st.randoms(use_true_random=False))
+    def reorder(self, order: random.Random) -> None:
+        """The same tools come in another order."""
+        tools = list(self.registry.snapshot().tools)
+        for tool in tools:
+            self.registry.remove(tool.name)
+        order.shuffle(tools)
+        self.registry.add(tools)
 
     @rule(server=st.sampled_from(SERVERS))
     def empty(self, server: str) -> None:

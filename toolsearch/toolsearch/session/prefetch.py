@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import threading
+from collections import Counter
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -229,8 +230,10 @@ def said(text: str) -> str:
 
 def _is_telling(result: Result) -> bool:
     """Whether more than a chance word brought the tool up: "why?" is no wish for the tool that explains a change."""
-    terms = {part.term for part in result.parts if part.value > 0}
-    return len(terms) > 1 or any(part.field in _TELLING_FIELDS and part.value > 0 for part in result.parts)
+    parts = [part for part in result.parts if part.value > 0]
+    # Counted within each arm: one knows a word as it is written, another its stem.
+    terms = Counter(arm for arm, _ in {(part.arm, part.term) for part in parts})
+    return max(terms.values(), default=0) > 1 or any(part.field in _TELLING_FIELDS for part in parts)
 
 
 def _row(candidate: Candidate, tool: Tool, form: Form) -> dict[str, Any]:
