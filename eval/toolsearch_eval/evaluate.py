@@ -74,8 +74,10 @@ class Evaluation:
     def token_costs(self, ranker: str) -> TokenCosts | None:
         """What the first results cost the model and what they bring; None without a query."""
         judged = [self.data.judgements[query.query_id] for query in self.queries]
-        tools = {tool.name: tool for tool in self.data.tools}
-        return token_costs(self.rankings[ranker], judged, tools, token_counter())
+        tools = {tool.name: tool for tool in self.data.tools if is_deferred(tool)}
+        return token_costs(
+            [query.text for query in self.queries], self.rankings[ranker], judged, tools, token_counter()
+        )
 
     def per_query(self) -> pandas.DataFrame:
         """A row for each ranker and query with a column for each measure.

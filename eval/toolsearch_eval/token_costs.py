@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from toolsearch.catalog.rows import to_row
 from toolsearch.catalog.tool import Tool
 from toolsearch.tokens import TokenCounter
+from toolsearch_eval.answers import mean_answer_tokens
 from toolsearch_eval.measures import Measure
 
 SHOWN = 5
@@ -23,13 +24,16 @@ class TokenCosts:
 
     Attributes:
         counter: What was counted with.
-        per_query: Mean tokens of the definitions (name, description, schema) of the first five results.
-        recall_per_1000: Mean Recall@5 for each 1,000 such tokens; None where nothing was shown.
+        per_query: Mean tokens of the definitions (name, description, schema) of the first five results: what they would
+            cost a provider that loads what was found.
+        per_answer: Mean tokens of the text that the search tool answers with, in which they stand in brief.
+        recall_per_1000: Mean Recall@5 for each 1,000 tokens of answers.
     """
 
     counter: str
     per_query: float
-    recall_per_1000: float | None
+    per_answer: float
+    recall_per_1000: float
 
 
 def definition_text(tool: Tool) -> str:
@@ -44,6 +48,7 @@ def definition_text(tool: Tool) -> str:
 
 
 def token_costs(
+    queries: Sequence[str],
     rankings: Sequence[Sequence[str]],
     grades: Sequence[Mapping[str, int]],
     tools: Mapping[str, Tool],
@@ -52,12 +57,14 @@ def token_costs(
     """The costs of one ranker's rankings; None without a query.
 
     Args:
+        queries: What was asked.
         rankings: Names for each query, best first.
         grades: The judged tools of each query, one of them relevant.
-        tools: By name, every tool that stands in a ranking.
+        tools: By name, every tool that can be found.
         counter: Counts the tokens; each definition is counted once.
     """
-    if not rankings:
+    per_answer = mean_answer_tokens(queries, rankings, tools, counter)
+    if per_answer is None:
         return None
     names = dict.fromkeys(name for ranking in rankings for name in ranking[:SHOWN])
     sizes = {name: counter.count(definition_text(tools[name])) for name in names}
@@ -66,5 +73,7 @@ def token_costs(
     return TokenCosts(
         counter=counter.name,
         per_query=tokens / len(rankings),
-        recall_per_1000=recall / (tokens / 1000) if tokens else None,
+        per_answer=per_answer,
+        # No answer is empty: one without a result says so.
+        recall_per_1000=recall / len(rankings) / (per_answer / 1000),
     )

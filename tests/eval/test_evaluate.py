@@ -71,8 +71,8 @@ def test_the_published_form() -> None:
         "false_alarms": 0.0,
     }
     tokens = form["rankers"]["fixed"].pop("tokens")
-    assert list(tokens) == ["counter", "per_query", "recall_per_1000"]
-    assert tokens["recall_per_1000"] == pytest.approx(1.0 / (tokens["per_query"] / 1000))
+    assert list(tokens) == ["counter", "per_query", "per_answer", "recall_per_1000"]
+    assert tokens["recall_per_1000"] == pytest.approx(1.0 / (tokens["per_answer"] / 1000))
     # RR is 1 and 1/2: mean 3/4; with two groups the half width is t(0.975, 1) * 0.25.
     rr = {
         "mean": 0.75,

@@ -144,9 +144,12 @@ def _print_tables(result: Evaluation, form: Mapping[str, Any]) -> None:
         for name, part in form["rankers"].items()
     ]
     say(text_table(header, rows))
-    header = ["ranker", "risk-coverage", "false answers", "false alarms", "tokens a query", "Recall@5 per 1,000"]
+    header = ["ranker", "risk-coverage", "false answers", "false alarms", "tokens an answer", "Recall@5 per 1,000"]
     beside = [[name, *_beside(part)] for name, part in form["rankers"].items()]
     say("\n" + text_table(header, beside))
+    counters = sorted({part["tokens"]["counter"] for part in form["rankers"].values() if part["tokens"]})
+    if counters:
+        say(f"Tokens are those of the search tool's answer with five results, counted by: {', '.join(counters)}.")
     header = ["ranker", "catalog", str(result.measures[0]), "low", "high", "same ranking", "overlap"]
     changed = [
         [name, change, *map(_number, values.values())]
@@ -159,9 +162,9 @@ def _print_tables(result: Evaluation, form: Mapping[str, Any]) -> None:
 
 def _beside(part: Mapping[str, Any]) -> list[str]:
     """What stands beside the quality: how well a ranker abstains, and what its results cost."""
-    abstention, tokens = part["abstention"], part["tokens"] or {"per_query": None, "recall_per_1000": None}
+    abstention, tokens = part["abstention"], part["tokens"] or {"per_answer": None, "recall_per_1000": None}
     shares = [_number(abstention[key]) for key in ("area", "false_answers", "false_alarms")]
-    cost = "-" if tokens["per_query"] is None else f"{tokens['per_query']:.0f}"
+    cost = "-" if tokens["per_answer"] is None else f"{tokens['per_answer']:.0f}"
     return [*shares, cost, _number(tokens["recall_per_1000"])]
 
 

@@ -136,9 +136,13 @@ def test_the_table_for_readers(capsys: pytest.CaptureFixture[str]) -> None:
     )
     assert lines[1].split() == ["ranker", "RR@3", "p50", "ms"]
     assert lines[3].split()[:4] == ["bm25f", "1.000", "[1.000,", "1.000]"]
-    assert lines[5].startswith("ranker  risk-coverage  false answers  false alarms  tokens a query")
+    assert lines[5].startswith(
+        "ranker  risk-coverage  false answers  false alarms  tokens an answer  Recall@5 per 1,000"
+    )
     # `fly away` shares no word with any tool, so nothing is given for it.
     assert lines[7].split()[:4] == ["bm25f", "0.000", "0.000", "0.000"]
+    assert lines[8].startswith("Tokens are those of the search tool's answer with five results, counted by: ")
+    assert lines[8].endswith(("o200k_base.", "estimate."))
     assert streams.err == "warning: slice 'a\\x1b[31m' has 1 groups: too few to tell\n"
 
 
