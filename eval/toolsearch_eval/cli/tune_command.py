@@ -1,0 +1,240 @@
+"""`toolsearch tune`: look for better weights."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from toolsearch.errors import UsageError
+from toolsearch_eval.cli.output import neutralise, print_json, say, tell, tell_warnings, text_table
+
+if TYPE_CHECKING:
+    from toolsearch_eval.tuning.tune import Tuned
+
+DEFAULT_FOLDER = "runs/tune"
+
+
+def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Register the verb."""
+    parser = subparsers.add_parser(
+        "tune",
+        help="look for better weights",
+        description="Search for better weights of a profile on the dev split, estimate by nested cross-validation what "
+        "that is worth, and look at the test split once for what was chosen. A study that was stopped goes on when the "
+        "same command is given again. Exit code 0 also where nothing better is found.",
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "--data",
+        action="append",
+        metavar="NAME|DIR",
+        help="a data set with a dev split; may be repeated, then each "
+        "set counts alike (default: builtin, unless --whole is given)",
+    )
+    parser.add_argument(
+        "--whole",
+        action="append",
+        default=[],
+        metavar="NAME|DIR",
+        help="a data set without a dev split: all of it is for development; may be repeated",
+    )
+    parser.add_argument("--profile", metavar="NAME|FILE.toml", help="where the search begins (default: default)")
+    parser.add_argument("--space", metavar="FILE.toml", help="what moves how far (default: the profile's own)")
+    parser.add_argument("--trials", type=int, default=200, metavar="N", help="of the study in all (default: 200)")
+    parser.add_argument("--seed", type=int, default=0, metavar="S", help="same seed, same study (default: 0)")
+    parser.add_argument(
+        "--sampler", default="tpe", metavar="NAME", help="tpe, cmaes, nsgaii, random or gp (default: tpe)"
+    )
+    parser.add_argument("--batch", type=int, default=16, metavar="N", help="trials proposed at once (default: 16)")
+    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="processes; changes no result (default: 1)")
+    parser.add_argument("--measure", default="nDCG@10", metavar="M", help="what is improved (default: nDCG@10)")
+    parser.add_argument("--depth", type=int, default=10, metavar="N", help="results asked for (default: 10)")
+    parser.add_argument(
+        "--folds", type=int, default=5, metavar="N", help="of nested cross-validation; 0 for none (default: 5)"
+    )
+    parser.add_argument(
+        "--fold-trials", type=int, default=200, metavar="N", help="at most, in each fold (default: 200)"
+    )
+    parser.add_argument("--keep-test-closed", action="store_true", help="don't look at the test split")
+    parser.add_argument("--force", action="store_true", help="tune also on fewer than 20 groups of queries")
+    parser.add_argument(
+        "--storage", metavar="FILE", help=f"where the study is kept (default: {DEFAULT_FOLDER}/studies.journal)"
+    )
+    parser.add_argument(
+        "--folder", default=DEFAULT_FOLDER, metavar="DIR", help=f"for all that is written (default: {DEFAULT_FOLDER})"
+    )
+    parser.add_argument("--out", metavar="FILE.toml", help="the profile to use (default: STUDY.toml in the folder)")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Tune and print; the exit code is 0 whatever was found."""
+    from toolsearch_eval.data import load_data
+    from toolsearch_eval.measures import parse_measure
+    from toolsearch_eval.tuning.profile_file import tuned_toml, write_text
+    from toolsearch_eval.tuning.propose import check_sampler
+    from toolsearch_eval.tuning.space import load_space
+    from toolsearch_eval.tuning.storage import journal
+    from toolsearch_eval.tuning.tune import Settings, label_all, tune
+
+    if arguments.out is not None and not arguments.out.endswith(".toml"):
+        raise UsageError(f"--out is {arguments.out[:80]!r}; a profile's file must end in .toml.")
+    settings = Settings(
+        trials=arguments.trials,
+        seed=arguments.seed,
+        sampler=arguments.sampler,
+        batch=arguments.batch,
+        jobs=arguments.jobs,
+        measure=parse_measure(arguments.measure),
+        depth=arguments.depth,
+        folds=arguments.folds,
+        fold_trials=arguments.fold_trials,
+        force=arguments.force,
+        open_test=not arguments.keep_test_closed,
+    )
+    check_sampler(settings.sampler)
+    space = load_space(arguments.space, arguments.profile)
+    given = arguments.data or ([] if arguments.whole else ["builtin"])
+    sets = label_all([load_data(each) for each in given], [load_data(each) for each in arguments.whole], settings)
+    folder = Path(arguments.folder)
+    storage = journal(arguments.storage or str(folder / "studies.journal"))
+    tell(
+        f"tuning {neutralise(space.profile.name)}: {len(space.parameters)} parameters, "
+        f"{sum(len(each.queries) for each in sets)} queries in {sum(len(each.groups) for each in sets)} groups"
+    )
+    with _bar(settings.trials) as progress:
+        tuned = tune(
+            sets,
+            space,
+            settings,
+            storage=storage,
+            openings=folder / "openings.jsonl",
+            now=lambda: datetime.now(UTC),
+            progress=progress,
+        )
+    out = Path(arguments.out or folder / f"{tuned.study}.toml")
+    write_text(out, tuned_toml(tuned, datetime.now(UTC)))
+    tell_warnings(tuned.warnings)
+    if arguments.json:
+        print_json(tuned_json(tuned, str(out)))
+    else:
+        _print(tuned, str(out))
+    return 0
+
+
+def tuned_json(tuned: Tuned, out: str) -> dict[str, Any]:
+    """The machine-readable form."""
+    from toolsearch_eval.compare import difference_json
+    from toolsearch_eval.tuning.macro import macro_mean
+
+    shipped = tuned.trials[0]
+    test = None
+    if tuned.test is not None:
+        test = {
+            "before": tuned.test.before,
+            "after": tuned.test.after,
+            **difference_json(tuned.test.gain),
+            "openings": tuned.test.openings,
+        }
+    return {
+        "schema_version": 1,
+        "study": tuned.study,
+        "trials": len(tuned.trials),
+        "trials_per_second": tuned.made / tuned.seconds if tuned.made and tuned.seconds else None,
+        "accepted": tuned.accepted,
+        "verdict": tuned.verdict,
+        "chosen": {
+            "trial": tuned.chosen.number,
+            "values": dict(tuned.chosen.values),
+            "as_good_as_best": tuned.choice.as_good if tuned.choice else 0,
+        },
+        "best": {
+            "trial": tuned.choice.best,
+            "value": macro_mean(tuned.trials[tuned.choice.best].groups),
+        }
+        if tuned.choice
+        else None,
+        "dev": {
+            "before": macro_mean(shipped.groups),
+            "after": macro_mean(tuned.chosen.groups),
+            "sets": {
+                each.name: {"before": float(a.mean()), "after": float(b.mean()), "groups": len(a)}
+                for each, a, b in zip(tuned.sets, shipped.groups, tuned.chosen.groups, strict=True)
+            },
+            **(difference_json(tuned.dev) if tuned.dev else {}),
+        },
+        "nested": {
+            **difference_json(tuned.nested.gain),
+            "gain_seen": tuned.nested.seen,
+            "optimism": tuned.nested.optimism,
+            "folds": len(tuned.nested.folds),
+            "trials": tuned.nested.trials,
+        }
+        if tuned.nested
+        else None,
+        "test": test,
+        "config": out,
+        "warnings": list(tuned.warnings),
+    }
+
+
+@contextmanager
+def _bar(total: int) -> Iterator[Any]:
+    """A progress bar with the best so far and the time left; nothing where nobody looks."""
+    import sys
+    from importlib.util import find_spec
+
+    if not sys.stderr.isatty() or find_spec("tqdm") is None:
+        yield lambda done, best: None
+        return
+    from tqdm import tqdm
+
+    with tqdm(total=total, file=sys.stderr, unit="trial") as bar:
+
+        def advance(done: int, best: float) -> None:
+            bar.set_postfix_str(f"best {best:.4f}", refresh=False)
+            bar.update(done - bar.n)
+
+        yield advance
+
+
+def _print(tuned: Tuned, out: str) -> None:
+    form = tuned_json(tuned, out)
+    rows: list[tuple[str, ...]] = []
+    for name, key in (("dev (chosen here)", "dev"), ("nested folds", "nested"), ("test", "test")):
+        part = form[key]
+        if part is not None and part.get("difference") is not None:
+            low, high = part["low"], part["high"]
+            rows.append(
+                (
+                    name,
+                    _number(part.get("before")),
+                    _number(part.get("after")),
+                    f"{part['difference']:+.4f}",
+                    "" if low is None else f"{low:+.4f} to {high:+.4f}",
+                    f"{part['p']:.4f}",
+                    str(part["groups"]),
+                )
+            )
+    say(text_table(("queries", "before", "after", "gain", "95% interval", "p", "groups"), rows))
+    changed = [
+        (name, f"{tuned.space.shipped[name]:g}", f"{value:g}")
+        for name, value in tuned.chosen.values.items()
+        if value != tuned.space.shipped[name]
+    ]
+    if changed:
+        say("\n" + text_table(("chosen", "shipped", "trial " + str(tuned.chosen.number)), changed))
+    say(f"\n{tuned.verdict}")
+    if tuned.test is not None:
+        say(f"The test split has been seen by {tuned.test.openings} configurations, this one too.")
+    if form["trials_per_second"]:
+        say(f"{tuned.made} trials, {form['trials_per_second']:.1f} a second; study {tuned.study}")
+    say(f"Written to {neutralise(out)}")
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.4f}"

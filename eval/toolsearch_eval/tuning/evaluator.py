@@ -1,0 +1,89 @@
+"""Group values of many profiles, worked out once for each and on as many processes as asked for."""
+
+from __future__ import annotations
+
+import multiprocessing
+import sys
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from types import TracebackType
+
+from toolsearch_eval.tuning.macro import Floats
+from toolsearch_eval.tuning.panel import LabelledSet
+from toolsearch_eval.tuning.space import Space
+
+Values = tuple[Floats, ...]
+"""A value for each group of each data set."""
+
+_inherited: list[Evaluator] = []
+"""What a forked process evaluates with: too large to be sent, and there already."""
+
+
+class Evaluator:
+    """Ranks labelled queries under one profile after another; the same profile is worked out once."""
+
+    def __init__(self, sets: Sequence[LabelledSet], space: Space, *, jobs: int = 1) -> None:
+        """Take the queries and the space.
+
+        Args:
+            sets: The labelled queries; prepared at the first evaluation.
+            space: Says what the values mean.
+            jobs: How many processes evaluate (threads where the system can't fork); changes no result.
+        """
+        self.sets = tuple(sets)
+        self.space = space
+        self.jobs = jobs
+        self._known: dict[tuple[float, ...], Values] = {}
+        self._pool: Executor | None = None
+        self.evaluated = 0
+
+    def __enter__(self) -> Evaluator:
+        """Prepare the queries, then start the processes, which so have them."""
+        self._evaluate(self.space.shipped)
+        if self.jobs > 1:
+            _inherited[:] = [self]
+            self._pool = (
+                ProcessPoolExecutor(self.jobs, mp_context=multiprocessing.get_context("fork"))
+                if sys.platform == "linux"
+                else ThreadPoolExecutor(self.jobs)
+            )
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Stop the processes."""
+        if self._pool is not None:
+            self._pool.shutdown(wait=True, cancel_futures=True)
+            self._pool = None
+        _inherited.clear()
+
+    def many(self, proposals: Sequence[Mapping[str, float]]) -> list[Values]:
+        """The group values of some proposals, in their order.
+
+        Args:
+            proposals: In canonical form.
+        """
+        keys = [self._key(values) for values in proposals]
+        new = {key: values for key, values in zip(keys, proposals, strict=True) if key not in self._known}
+        if self._pool is not None and len(new) > 1:
+            # In few and large pieces: a piece costs a process a message, and an evaluation takes little more.
+            size = -(-len(new) // self.jobs)
+            found = list(self._pool.map(_evaluate_inherited, map(dict, new.values()), chunksize=size))
+        else:
+            found = [self._evaluate(values) for values in new.values()]
+        self._known.update(zip(new, found, strict=True))
+        self.evaluated += len(new)
+        return [self._known[key] for key in keys]
+
+    def _key(self, values: Mapping[str, float]) -> tuple[float, ...]:
+        return tuple(values[each.name] for each in self.space.parameters)
+
+    def _evaluate(self, values: Mapping[str, float]) -> Values:
+        config = self.space.config(values)
+        return tuple(each.group_values(each.values(config)) for each in self.sets)
+
+
+def _evaluate_inherited(values: Mapping[str, float]) -> Values:
+    [evaluator] = _inherited
+    return evaluator._evaluate(values)

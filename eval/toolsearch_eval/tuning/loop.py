@@ -1,0 +1,145 @@
+"""The search itself: batch by batch, propose, evaluate, write down."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from toolsearch.errors import UsageError
+from toolsearch_eval.tuning.evaluator import Evaluator, Values
+from toolsearch_eval.tuning.propose import Tried, propose
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What decides which trials are made.
+
+    Attributes:
+        sampler: One of `propose.SAMPLERS`.
+        seed: Of the proposals.
+        batch: Trials that are proposed at once; how many run at once changes nothing.
+        trials: How many trials the study has in the end.
+    """
+
+    sampler: str
+    seed: int
+    batch: int
+    trials: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Done:
+    """A finished trial with all that it gave.
+
+    Attributes:
+        number: In the study.
+        values: What was tried.
+        scores: What each objective gave, larger is better.
+        constraints: Each met where it is at most 0.
+        groups: A value for each group of each data set.
+    """
+
+    number: int
+    values: Mapping[str, float]
+    scores: tuple[float, ...]
+    constraints: Mapping[str, float]
+    groups: Values
+
+    @property
+    def feasible(self) -> bool:
+        """It meets every constraint."""
+        return all(value <= 0 for value in self.constraints.values())
+
+
+class Book(Protocol):
+    """Where trials are written down."""
+
+    def tried(self) -> list[Tried]:
+        """All trials that are finished or running, by number."""
+
+    def begin(self, proposals: Sequence[Mapping[str, float]]) -> list[Tried]:
+        """Write down what is tried next."""
+
+    def finish(self, number: int, scores: Sequence[float], *, constraints: Mapping[str, float] | None = None) -> None:
+        """Write down what a running trial gave."""
+
+
+class Notebook:
+    """A book that lasts as long as the process, for the studies within a fold."""
+
+    def __init__(self) -> None:
+        """An empty one."""
+        self._tried: list[Tried] = []
+
+    def tried(self) -> list[Tried]:
+        """All trials, by number."""
+        return list(self._tried)
+
+    def begin(self, proposals: Sequence[Mapping[str, float]]) -> list[Tried]:
+        """Number the proposals."""
+        new = [Tried(number=len(self._tried) + place, values=dict(values)) for place, values in enumerate(proposals)]
+        self._tried += new
+        return new
+
+    def finish(self, number: int, scores: Sequence[float], *, constraints: Mapping[str, float] | None = None) -> None:
+        """Keep the scores."""
+        before = self._tried[number]
+        self._tried[number] = Tried(
+            number=number, values=before.values, scores=tuple(scores), constraints=constraints or None
+        )
+
+
+Judge = Callable[[Mapping[str, float], Values], tuple[tuple[float, ...], dict[str, float]]]
+"""From what was tried and its group values to scores and constraints."""
+
+
+def search(
+    plan: Plan, evaluator: Evaluator, judge: Judge, book: Book, *, objectives: int = 1
+) -> Generator[Done, None, None]:
+    """Make the trials that the book lacks, and give all of the study one after another, by number.
+
+    Trials that were running when a study was stopped are made first, so that it goes on as if it had not been.
+    """
+    tried = {each.number: each for each in book.tried()}
+    number = 0
+    while number < max(plan.trials, len(tried)):
+        known = [tried[place] for place in range(number, number + plan.batch) if place in tried]
+        wanted = min(plan.trials - number, plan.batch)
+        if len(known) < wanted:
+            # Always the whole batch from what came before it, also where a part of it had begun when a study was
+            # stopped, or is left for a larger budget: so every trial is what it would have been without a stop.
+            proposals = propose(
+                evaluator.space,
+                plan.sampler,
+                [tried[place] for place in range(number)],
+                seed=plan.seed,
+                batch=number // plan.batch,
+                count=plan.batch,
+                objectives=objectives,
+            )
+            begun = book.begin(proposals[len(known) : wanted])
+            tried |= {each.number: each for each in begun}
+            known += begun
+        for each, groups in zip(known, evaluator.many([each.values for each in known]), strict=True):
+            scores, constraints = judge(each.values, groups)
+            if each.scores is not None and not _close(each.scores, scores):
+                raise UsageError(
+                    f"trial {each.number} was written down with {_shown(each.scores)} and gives {_shown(scores)} now: "
+                    "the study was made with another version of the search; begin a new one."
+                )
+            if each.scores is None:
+                book.finish(each.number, scores, constraints=constraints)
+                tried[each.number] = Tried(
+                    number=each.number, values=each.values, scores=scores, constraints=constraints or None
+                )
+            yield Done(number=each.number, values=each.values, scores=scores, constraints=constraints, groups=groups)
+        number += len(known)
+
+
+def _close(first: Sequence[float], second: Sequence[float]) -> bool:
+    return len(first) == len(second) and all(abs(a - b) < 1e-9 for a, b in zip(first, second, strict=True))
+
+
+def _shown(scores: Sequence[float]) -> str:
+    return ", ".join(f"{score:.6f}" for score in scores)
