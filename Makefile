@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/ready
 MODULES := toolsearch/toolsearch eval/toolsearch_eval app/toolsearch_app datasets/toolsearch_datasets tests
 
-.PHONY: demo test check check-world fix bench figures app
+.PHONY: demo test check check-world gate bless fix bench figures app
 .DEFAULT_GOAL := test
 
 $(READY): pyproject.toml constraints.txt
@@ -26,6 +26,17 @@ check: $(READY)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(MAKE) --no-print-directory test
+	$(MAKE) --no-print-directory gate
+
+gate: $(READY)
+	$(BIN)/toolsearch gate --baseline eval/baselines/default.json
+	$(BIN)/toolsearch gate --baseline eval/baselines/reference.json
+
+# What ranks and what it is judged on are guarded by `gate`; whoever means to change either blesses it, and says why:
+# make bless REASON="new queries".
+bless: $(READY)
+	$(BIN)/toolsearch bless --data builtin --baseline eval/baselines/default.json --ranker default --must-pass best --reason "$(REASON)"
+	$(BIN)/toolsearch bless --data builtin --baseline eval/baselines/reference.json --ranker reference --must-pass best --reason "$(REASON)"
 
 check-world: $(READY)
 	$(BIN)/python -m pytest -q --strict-markers --world tests/world

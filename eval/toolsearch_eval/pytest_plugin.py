@@ -48,7 +48,7 @@ class Gate:
         __tracebackhide__ = True
         from toolsearch.errors import ToolSearchError
         from toolsearch_eval.data import load_data
-        from toolsearch_eval.gate.baseline import read_baseline
+        from toolsearch_eval.gate.baseline_file import read_baseline
         from toolsearch_eval.gate.outputs.text import verdict_lines
         from toolsearch_eval.gate.verdict import MARGIN, gate
         from toolsearch_eval.rankers import resolve_ranker

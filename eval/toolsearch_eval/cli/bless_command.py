@@ -6,14 +6,16 @@ import argparse
 import datetime
 import sys
 from contextlib import redirect_stdout
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from toolsearch.errors import DataError, UsageError
 from toolsearch_eval.cli.output import neutralise, print_json, say, tell_warnings
 
 if TYPE_CHECKING:
     from toolsearch_eval.gate.baseline import Baseline
+    from toolsearch_eval.gate.budgets import Limits
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -38,6 +40,21 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         help="queries of which none may fall; may be repeated. @FILE: one id a line. best: all that have the best "
         "possible value now",
     )
+    parser.add_argument("--counter", choices=("auto", "bpe", "estimate"), help="counts the tokens (default: auto)")
+    parser.add_argument(
+        "--token-margin",
+        type=float,
+        metavar="X",
+        help="how much the mean tokens of an answer may rise, as a share of what is blessed (default: 0.05)",
+    )
+    parser.add_argument("--most-tokens", type=_number_or_off, metavar="N|off", help="the mean may never be above this")
+    parser.add_argument(
+        "--most-p95-ratio",
+        type=_number_or_off,
+        metavar="X|off",
+        help="time the ranker and the yardstick side by side; its p95 may be X times the yardstick's (default: off)",
+    )
+    parser.add_argument("--yardstick", metavar="RANKER", help="the ranker that is timed beside it (default: bm25f)")
     parser.add_argument("--reason", default="", metavar="TEXT", help="why; it is kept in the file")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
@@ -46,7 +63,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Judge, write the baseline, and say what changed."""
     from toolsearch_eval.cli.main import package_version
     from toolsearch_eval.data import load_data
-    from toolsearch_eval.gate.baseline import make_baseline, read_baseline, write_baseline
+    from toolsearch_eval.gate.baseline import make_baseline
+    from toolsearch_eval.gate.baseline_file import read_baseline, write_baseline
     from toolsearch_eval.measures import parse_measure
     from toolsearch_eval.rankers import resolve_ranker
 
@@ -73,11 +91,13 @@ def run(arguments: argparse.Namespace) -> int:
                 depth=arguments.depth or (old.depth if old else 10),
                 measure=measure,
                 must_pass=must_pass,
+                limits=limits,
                 date=today,
                 reason=arguments.reason,
                 version=package_version(),
             )
 
+        limits = _limits(arguments, old)
         ids, best = _must_pass(arguments.must_pass)
         if arguments.must_pass is None and old:
             known = {query.query_id for query in data.queries}
@@ -99,6 +119,30 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _number_or_off(text: str) -> float | Literal["off"]:
+    try:
+        return "off" if text == "off" else float(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number; give one, or off") from error
+
+
+def _limits(arguments: argparse.Namespace, old: Baseline | None) -> Limits:
+    """The budgets that were asked for; those of the old baseline where no option says otherwise."""
+    from toolsearch_eval.gate.budgets import Limits, counter_name
+    from toolsearch_eval.rankers import resolve_ranker
+
+    chosen: dict[str, Any] = {}
+    for name in ("token_margin", "most_tokens", "most_p95_ratio", "yardstick"):
+        value = getattr(arguments, name)
+        if value is not None:
+            chosen[name] = None if value == "off" else value
+    if "yardstick" in chosen:
+        resolve_ranker(chosen["yardstick"])  # a slip of the pen is told now, not when it is first needed
+    if arguments.counter is not None or old is None:
+        chosen["counter"] = counter_name(arguments.counter or "auto")
+    return Limits(**chosen) if old is None else replace(old.limits, **chosen)
+
+
 def _must_pass(given: list[str] | None) -> tuple[list[str], bool]:
     """The ids that were named, and whether `best` was."""
     ids: list[str] = []
@@ -118,6 +162,7 @@ def _must_pass(given: list[str] | None) -> tuple[list[str], bool]:
 
 
 def _changes(old: Baseline | None, fresh: Baseline) -> dict[str, Any]:
+    from toolsearch_eval.gate.budgets import held_against
     from toolsearch_eval.statistics import mean_interval
 
     def mean(baseline: Baseline) -> float | None:
@@ -125,6 +170,8 @@ def _changes(old: Baseline | None, fresh: Baseline) -> dict[str, Any]:
         return mean_interval([query.value for query in queries], [query.group for query in queries]).mean
 
     before = old.queries if old else {}
+    budgets = held_against(fresh.limits, fresh.spent, fresh.spent)
+    earlier = {each.name: each.now for each in held_against(old.limits, old.spent, old.spent)} if old else {}
     both = [query_id for query_id in fresh.queries if query_id in before]
     return {
         "data": fresh.data,
@@ -135,6 +182,10 @@ def _changes(old: Baseline | None, fresh: Baseline) -> dict[str, Any]:
         "must_pass": list(fresh.must_pass),
         "before": mean(old) if old else None,
         "now": mean(fresh),
+        "budgets": [
+            {"name": each.name, "unit": each.unit, "before": before, "now": each.now, "limit": each.limit}
+            for each, before in zip(budgets, (earlier.get(each.name) for each in budgets), strict=True)
+        ],
         "changed": {
             "new_queries": sorted(set(fresh.queries) - set(before)) if old else [],
             "gone_queries": sorted(set(before) - set(fresh.queries)),
@@ -157,6 +208,11 @@ def _lines(answer: dict[str, Any]) -> list[str]:
         f"{len(answer['must_pass'])} of them must pass",
         f"{answer['measure']}: {now}, {before}",
     ]
+    for budget in answer["budgets"]:
+        was = "" if budget["before"] is None else f", {budget['before']:.4g} before"
+        lines.append(
+            f"{budget['name']}: {budget['now']:.4g} {budget['unit']} now{was}, at most {budget['limit']:.4g} allowed"
+        )
     for what, names in answer["changed"].items():
         if names:
             more = f" and {len(names) - 8} more" if len(names) > 8 else ""

@@ -20,9 +20,9 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "gate",
         help="fail when search quality falls below a baseline",
         description="Judge a ranker and hold it against a blessed baseline. Exit code 0: no regression. 1: the "
-        "interval of the paired difference lies wholly below -margin, overall or in a slice, or a must-pass query "
-        "fell. 2: wrong use, no baseline, or other data than was blessed. 3 (with --strict): a regression can't be "
-        "ruled out.",
+        "interval of the paired difference lies wholly below -margin, overall or in a slice, a must-pass query fell, "
+        "or a budget is broken: tokens per answer, a stable tools array, and p95 where the baseline asks for it. 2: "
+        "wrong use, no baseline, or other data than was blessed. 3 (with --strict): a regression can't be ruled out.",
         allow_abbrev=False,
     )
     parser.add_argument("--baseline", required=True, metavar="FILE", help="what `toolsearch bless` wrote")
@@ -42,7 +42,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 def run(arguments: argparse.Namespace) -> int:
     """Judge, say the verdict in the forms asked for, and give its exit code."""
     from toolsearch_eval.data import load_data
-    from toolsearch_eval.gate.baseline import read_baseline
+    from toolsearch_eval.gate.baseline_file import read_baseline
     from toolsearch_eval.gate.outputs.github import fault_annotations, step_summary, verdict_annotations
     from toolsearch_eval.gate.outputs.junit import junit_xml
     from toolsearch_eval.gate.outputs.text import verdict_lines

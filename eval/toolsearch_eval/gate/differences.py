@@ -26,6 +26,7 @@ def data_differences(baseline: Baseline, data: DataSet, *, path: str) -> list[Pr
     }
     blessed = baseline.queries
     tools = tool_digests(data)
+    gone = sorted(name for name in baseline.tools if name not in tools)
     changes = {
         "queries that stand more than once": [name for name, count in counts.items() if count > 1],
         "queries that are missing": [name for name in blessed if name not in by_id],
@@ -38,10 +39,13 @@ def data_differences(baseline: Baseline, data: DataSet, *, path: str) -> list[Pr
             for name in blessed
             if name in measured and counts[name] == 1 and query_digest(data, by_id[name]) != blessed[name].digest
         ],
-        "tools that are gone": [name for name in baseline.tools if name not in tools],
+        "tools that are gone": gone,
         "new tools": [name for name in tools if name not in baseline.tools],
         "tools that changed": [name for name in tools if baseline.tools.get(name, tools[name]) != tools[name]],
     }
+    stranded = sorted(name for name in measured if relevant(data.judgements[name]) & set(gone))
+    if stranded:
+        changes["queries that need a tool that is gone"] = stranded
     problems = [
         Problem(path, 0, "", f"{what}: {listed(sorted(names))}. If that is meant, bless anew: {HOW_TO_BLESS}")
         for what, names in changes.items()

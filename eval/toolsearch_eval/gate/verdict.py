@@ -1,16 +1,19 @@
-"""Whether a ranker still reaches what was blessed: the data first, then the two guards."""
+"""Whether a ranker still reaches what was blessed: the data first, then the two guards and the budgets."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from toolsearch.errors import DataError, UsageError
 from toolsearch_eval.compare import difference_json
 from toolsearch_eval.data import DataSet
-from toolsearch_eval.gate.baseline import Baseline, judge
+from toolsearch_eval.gate.baseline import Baseline, judge, spent_by
+from toolsearch_eval.gate.budgets import BudgetResult, held_against
 from toolsearch_eval.gate.differences import data_differences, listed
+from toolsearch_eval.gate.tools_array import MakeSession, plain_session
 from toolsearch_eval.measures import relevant
 from toolsearch_eval.rankers import Ranker
 from toolsearch_eval.statistics import FEW_GROUPS, Difference, mean_interval, paired_difference
@@ -52,9 +55,9 @@ class Verdict:
     """What the gate says.
 
     Attributes:
-        outcome: `fail` when a guard fires. `inconclusive`: none fires, but the overall interval reaches below the
-            margin, so that a regression can't be ruled out.
-        reasons: Which guards fired, a line each; empty unless it fails.
+        outcome: `fail` when a guard fires or a budget is broken. `inconclusive`: none does, but the overall interval
+            reaches below the margin, so that a regression can't be ruled out.
+        reasons: Which guards fired and which budgets are broken, a line each; empty unless it fails.
         baseline: What it was held against.
         ranker: The ranker that was judged.
         mean_before: The blessed mean over groups; None where only must-pass queries are measured.
@@ -62,6 +65,7 @@ class Verdict:
         overall: Now less before, over the queries of the split.
         slices: The same by slice, in the order of their names.
         fallen: Queries that do worse, must-pass ones first, then by how far they fell.
+        budgets: What it costs beside being right, held against what was blessed.
         margin: How far a mean may fall.
         warnings: What to know beside the numbers.
     """
@@ -75,6 +79,7 @@ class Verdict:
     overall: Difference
     slices: tuple[tuple[str, Difference], ...]
     fallen: tuple[Fallen, ...]
+    budgets: tuple[BudgetResult, ...]
     margin: float
     warnings: tuple[str, ...]
 
@@ -96,6 +101,18 @@ class Verdict:
                     "slices": {name: difference_json(found) for name, found in self.slices},
                 }
             },
+            "budgets": [
+                {
+                    "name": each.name,
+                    "unit": each.unit,
+                    "blessed": each.blessed,
+                    "now": each.now,
+                    "limit": each.limit,
+                    "kept": each.kept,
+                    "detail": each.detail,
+                }
+                for each in self.budgets
+            ],
             "fallen": [
                 {
                     "query_id": each.query_id,
@@ -122,12 +139,15 @@ def gate(
     margin: float = MARGIN,
     seed: int = 0,
     path: str = "",
+    make_session: MakeSession = plain_session,
+    clock: Callable[[], float] = time.perf_counter,
     progress: bool | None = None,
 ) -> Verdict:
     """Judge a ranker as the baseline says and hold it against what was blessed.
 
     Two guards: the 95% interval of the paired difference lies wholly below −margin (overall, or in a slice with enough
-    groups to tell), or a must-pass query does worse.
+    groups to tell), or a must-pass query does worse. Budgets: an answer has more tokens than the baseline allows, the
+    tools array of a scripted conversation changes, or the ranker is slower than allowed.
 
     Args:
         baseline: What was blessed.
@@ -136,12 +156,14 @@ def gate(
         margin: 0..1.
         seed: Of the sign flips.
         path: The baseline's file, for messages.
+        make_session: The session whose tools array is watched.
+        clock: For the times, where the baseline asks for them.
         progress: As for `evaluate`.
 
     Raises:
         DataError: The data is not what was blessed; lists queries that are missing, new, doubled or relabelled, and
             tools that are gone, new or changed.
-        UsageError: The margin is none, or the ranker fails.
+        UsageError: The margin is none, the ranker fails, or the baseline's token counter or yardstick can't be had.
     """
     if not 0 <= margin <= 1:
         raise UsageError(f"the margin is {margin}; it must lie in 0..1.")
@@ -194,7 +216,13 @@ def gate(
                 )
             )
     fallen.sort(key=lambda each: (not each.must_pass, each.now - each.before, each.query_id))
+    limits = baseline.limits
+    spent = spent_by(
+        data, ranker, evaluation, split=baseline.split, limits=limits, make_session=make_session, clock=clock
+    )
+    budgets = held_against(limits, baseline.spent, spent)
     reasons = _reasons(overall, slices, fallen, margin)
+    reasons += [f"budget {each.name}: {each.sentence}" for each in budgets if not each.kept]
     low = overall.difference.low
     unsure = low is None or low < -margin
     return Verdict(
@@ -207,8 +235,9 @@ def gate(
         overall=overall,
         slices=slices,
         fallen=tuple(fallen),
+        budgets=budgets,
         margin=margin,
-        warnings=evaluation.warnings,
+        warnings=(*evaluation.warnings, *spent.warnings),
     )
 
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from toolsearch.errors import Problem
 from toolsearch_eval.gate.baseline import Baseline, BlessedQuery
+from toolsearch_eval.gate.budgets import BudgetResult, Limits, Spent
 from toolsearch_eval.gate.outputs.github import escape_markdown, fault_annotations, step_summary, verdict_annotations
 from toolsearch_eval.gate.outputs.junit import junit_xml
 from toolsearch_eval.gate.outputs.text import verdict_lines
@@ -53,13 +54,28 @@ BASELINE = Baseline(
     tools={"a": "1"},
     queries={"q1": BlessedQuery(digest="1", value=1.0, slice="exact", group="q1", ranking=("a",))},
     must_pass=("q1", "q2"),
+    limits=Limits(counter="estimate"),
+    spent=Spent(answer_tokens=300.0, array=None, p95_ratio=None),
     date="2026-01-02",
     reason="first",
     version="1",
 )
+TOKENS = BudgetResult(name="tokens per answer", unit="tokens (estimate)", blessed=300.0, now=310.5, limit=315.0)
+BROKEN = BudgetResult(
+    name="tools array",
+    unit="variants in 13 requests",
+    blessed=1,
+    now=2,
+    limit=1,
+    detail="it changed after: servers failed: tool 3 (send) from byte 70 on",
+)
 FAILED = Verdict(
     outcome="fail",
-    reasons=("overall: -0.100 [-0.150, -0.050]", "must-pass queries that fell: q1"),
+    reasons=(
+        "overall: -0.100 [-0.150, -0.050]",
+        "must-pass queries that fell: q1",
+        f"budget tools array: {BROKEN.sentence}",
+    ),
     baseline=BASELINE,
     ranker="default",
     mean_before=0.8,
@@ -67,10 +83,11 @@ FAILED = Verdict(
     overall=difference(-0.1),
     slices=(("exact", difference(-0.02)),),
     fallen=(FELL,),
+    budgets=(TOKENS, BROKEN),
     margin=0.01,
     warnings=(),
 )
-PASSED = replace(FAILED, outcome="pass", reasons=(), fallen=())
+PASSED = replace(FAILED, outcome="pass", reasons=(), fallen=(), budgets=(TOKENS,))
 
 
 def test_the_text_names_what_failed_and_which_queries_fell() -> None:
@@ -78,17 +95,20 @@ def test_the_text_names_what_failed_and_which_queries_fell() -> None:
     assert verdict_lines(FAILED) == [
         "gate FAILED: default on mine (dev)",
         "nDCG@10: 0.8000 was blessed, 0.7000 now; difference -0.1000 [-0.1500, -0.0500] over 20 groups, margin 0.01",
+        "tokens per answer: 310.50 tokens (estimate), 300 was blessed, at most 315 allowed",
         "because of overall: -0.100 [-0.150, -0.050]",
         "because of must-pass queries that fell: q1",
+        "because of budget tools array: 2 variants in 13 requests, 1 was blessed, at most 1 allowed; it changed after: "
+        "servers failed: tool 3 (send) from byte 70 on",
         "queries that fell (1):",
         "  q1 (exact, must pass) 1.000 -> 0.500: 'send a message'",
         "    a was rank 1 and is rank 3 now, behind b, c",
     ]
 
 
-def test_the_text_of_a_pass_is_two_lines() -> None:
-    """Nothing fell, nothing more is said."""
-    assert len(verdict_lines(PASSED)) == 2
+def test_the_text_of_a_pass_is_short() -> None:
+    """The verdict, the means and the budgets; nothing fell, nothing more is said."""
+    assert len(verdict_lines(PASSED)) == 3
     assert verdict_lines(PASSED)[0] == "gate passed: default on mine (dev)"
 
 
@@ -107,19 +127,45 @@ def test_many_queries_are_cut_visibly_but_must_pass_ones_never() -> None:
 
 
 def test_junit_has_a_case_for_every_guard() -> None:
-    """Overall, each slice and each must-pass query; those that fired hold a failure."""
+    """Overall, each slice, each must-pass query and each budget; those that fired hold a failure."""
     root = ElementTree.fromstring(junit_xml(FAILED))
     suite = root[0]
-    assert (suite.get("tests"), suite.get("failures")) == ("4", "2")
+    assert (suite.get("tests"), suite.get("failures")) == ("6", "3")
     cases = {case.get("name"): case.find("failure") is not None for case in suite.iter("testcase")}
-    assert cases == {"overall": True, "slice exact": False, "must pass q1": True, "must pass q2": False}
+    assert cases == {
+        "overall": True,
+        "slice exact": False,
+        "must pass q1": True,
+        "must pass q2": False,
+        "budget tokens per answer": False,
+        "budget tools array": True,
+    }
+
+
+def test_a_slice_whose_name_holds_a_colon_fails_its_own_case() -> None:
+    """`a: b` is another slice than `a`."""
+    verdict = replace(
+        PASSED, outcome="fail", reasons=("slice a: b: -0.2",), slices=(("a", difference(0)), ("a: b", difference(-0.2)))
+    )
+    cases = ElementTree.fromstring(junit_xml(verdict)).iter("testcase")
+    assert [case.get("name") for case in cases if case.find("failure") is not None] == ["slice a: b"]
+
+
+def test_the_json_holds_every_budget() -> None:
+    """With what was blessed, what is now, the limit, and whether it was kept."""
+    budgets = FAILED.to_json()["budgets"]
+    assert [(each["name"], each["kept"]) for each in budgets] == [("tokens per answer", True), ("tools array", False)]
+    assert (budgets[0]["blessed"], budgets[0]["now"], budgets[0]["limit"]) == (300.0, 310.5, 315.0)
+    assert budgets[0]["unit"] == "tokens (estimate)"
+    assert budgets[1]["detail"].startswith("it changed after: servers failed")
 
 
 def test_annotations_are_workflow_commands() -> None:
     """One for each guard, then the queries; the special characters of GitHub are escaped."""
     lines = verdict_annotations(FAILED, path="a,b:c.json")
     assert lines[0] == "::error file=a%2Cb%3Ac.json,title=toolsearch gate::overall: -0.100 [-0.150, -0.050]"
-    assert lines[2].startswith("::error file=a%2Cb%3Ac.json,title=query that fell::q1: 1.000 -> 0.500: send a message")
+    assert lines[2].startswith("::error file=a%2Cb%3Ac.json,title=toolsearch gate::budget tools array: 2 variants in")
+    assert lines[3].startswith("::error file=a%2Cb%3Ac.json,title=query that fell::q1: 1.000 -> 0.500: send a message")
     assert verdict_annotations(PASSED, path="b.json") == []
     assert verdict_annotations(replace(PASSED, outcome="inconclusive"), path="b")[0].startswith("::notice ")
 
@@ -136,6 +182,10 @@ def test_the_step_summary_is_a_table() -> None:
     assert text.startswith("### toolsearch gate: fail\n")
     assert "| slice exact | | | -0.0200 | -0.0700 to +0.0300 | 20 |" in text
     assert "| q1 \\(must pass\\) | send a message | 1.000 | 0.500 |" in text
+    assert (
+        "| tokens per answer | 300 | 310.50 | 315 | tokens (estimate) |".replace("(", "\\(").replace(")", "\\)") in text
+    )
+    assert "| tools array \\(broken\\) | 1 | 2 | 1 | variants in 13 requests |" in text
 
 
 HOSTILE = "::error::x\n::set-output name=a::b|<img src=x onerror=alert(1)>\x1b[31m\u202e`@team` ]]> &amp; \x00\ud800%0A"
@@ -146,7 +196,13 @@ def hostile(text: str) -> Verdict:
     baseline = replace(BASELINE, data=text, ranker=text, must_pass=(text,))
     fallen = replace(FELL, query_id=text, text=text, slice=text, why=text)
     return replace(
-        FAILED, baseline=baseline, ranker=text, reasons=(text,), fallen=(fallen,), slices=((text, difference(0.0)),)
+        FAILED,
+        baseline=baseline,
+        ranker=text,
+        reasons=(text,),
+        fallen=(fallen,),
+        slices=((text, difference(0.0)),),
+        budgets=(replace(BROKEN, unit=text, detail=text),),
     )
 
 
@@ -158,7 +214,7 @@ def test_no_text_from_data_leaves_its_place(text: str) -> None:
         assert line.startswith("::")
         assert not re.search("[\x00-\x1f\x7f-\x9f\u202a-\u202e]", line)
     rows = [line for line in step_summary(verdict).split("\n") if line.startswith("| ")]
-    assert len(rows) == 5
+    assert len(rows) == 7
     for row in rows:
         assert len(re.findall(r"(?<!\\)\|", row)) in (6, 7)
         assert "<" not in row

@@ -44,7 +44,7 @@ def fault_annotations(problems: Sequence[Problem]) -> list[str]:
 
 
 def step_summary(verdict: Verdict, *, most: int = 20) -> str:
-    """Markdown with the verdict, the means, the slices and the queries that fell."""
+    """Markdown with the verdict, the means, the slices, the budgets and the queries that fell."""
     baseline = verdict.baseline
     interval = verdict.overall.difference
     lines = [
@@ -60,6 +60,12 @@ def step_summary(verdict: Verdict, *, most: int = 20) -> str:
     ]
     for name, found in verdict.slices:
         lines.append(f"| slice {escape_markdown(name)} | | | {_cells(found.difference)} |")
+    if verdict.budgets:
+        lines += ["", "| budget | blessed | now | limit | unit |", "|---|---|---|---|---|"]
+    for budget in verdict.budgets:
+        figures = " | ".join(_budget_figure(value) for value in (budget.blessed, budget.now, budget.limit))
+        name = budget.name if budget.kept else f"{budget.name} (broken)"
+        lines.append(f"| {escape_markdown(name)} | {figures} | {escape_markdown(budget.unit)} |")
     lines += ["", *(f"- {escape_markdown(reason)}" for reason in verdict.reasons)]
     if verdict.fallen:
         lines += ["", "| query | asks | before | now | why |", "|---|---|---|---|---|"]
@@ -107,6 +113,10 @@ def _cells(interval: Interval) -> str:
 
 def _number(value: float | None) -> str:
     return "" if value is None else f"{value:.4f}"
+
+
+def _budget_figure(value: float | None) -> str:
+    return "" if value is None else f"{value:g}" if float(value).is_integer() else f"{value:.2f}"
 
 
 def _signed(value: float | None) -> str:

@@ -1,4 +1,4 @@
-"""A verdict as JUnit XML: a test case for each guard, each slice and each must-pass query."""
+"""A verdict as JUnit XML: a test case for each guard, each slice, each must-pass query and each budget."""
 
 from __future__ import annotations
 
@@ -16,15 +16,19 @@ def junit_xml(verdict: Verdict) -> str:
     """The document; characters that XML can't hold become U+FFFD."""
     baseline = verdict.baseline
     cases: list[tuple[str, str, str]] = []
-    failing = {reason.partition(":")[0]: reason for reason in verdict.reasons}
-    cases.append(("overall", failing.get("overall", ""), f"{baseline.measure} overall"))
-    for name, _ in verdict.slices:
-        cases.append((f"slice {name}", failing.get(f"slice {name}", ""), f"{baseline.measure} in slice {name}"))
+    guards = {"overall": "overall", **{f"slice {name}": f"in slice {name}" for name, _ in verdict.slices}}
+    failing: dict[str, str] = {}
+    for reason in verdict.reasons:
+        # A slice's name may hold a colon, so of all guards that fit the longest is meant.
+        failing[max((guard for guard in guards if reason.startswith(f"{guard}: ")), key=len, default="")] = reason
+    cases += [(guard, failing.get(guard, ""), f"{baseline.measure} {title}") for guard, title in guards.items()]
     lost = {each.query_id: each for each in verdict.fallen if each.must_pass}
     for query_id in baseline.must_pass:
         each = lost.get(query_id)
         why = f"{each.before:.3f} -> {each.now:.3f}: {each.text!r}: {each.why}" if each else ""
         cases.append((f"must pass {query_id}", why, f"must-pass query {query_id}"))
+    for budget in verdict.budgets:
+        cases.append((f"budget {budget.name}", "" if budget.kept else budget.sentence, f"budget {budget.name}"))
     suite = ElementTree.Element(
         "testsuite",
         name=_clean(f"toolsearch gate {baseline.data} {verdict.ranker}"),

@@ -23,6 +23,7 @@ def verdict_lines(verdict: Verdict, *, most: int = 10) -> list[str]:
             f"{baseline.measure}: {verdict.mean_before:.4f} was blessed, {verdict.mean_now:.4f} now; difference "
             f"{interval.mean:+.4f}{bounds} over {interval.n} groups, margin {verdict.margin:g}"
         )
+    lines += [f"{each.name}: {each.sentence}" for each in verdict.budgets if each.kept]
     lines += [f"because of {reason}" for reason in verdict.reasons]
     if verdict.outcome == "inconclusive":
         lines.append("with more queries, or a wider margin, the interval could tell; --strict makes this exit with 3")
