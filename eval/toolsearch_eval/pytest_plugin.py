@@ -5,6 +5,7 @@ It is found by pytest itself once this package is installed. Nothing but pytest 
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -37,7 +38,8 @@ class Gate:
         Args:
             baseline: What `toolsearch bless` wrote.
             data: The data set; the one that was blessed unless told otherwise.
-            ranker: As on the command line; the one that was blessed unless told otherwise.
+            ranker: As on the command line, and modules in the folder of pytest's configuration are found; the one that
+                was blessed unless told otherwise.
             search: A search function instead of a ranker: called with a query and the number of results wanted; gives
                 names or (name, score) pairs, best first, and not more than wanted.
             margin: How far a mean may fall; that of the command unless told otherwise.
@@ -47,8 +49,7 @@ class Gate:
         """
         __tracebackhide__ = True
         from toolsearch.errors import ToolSearchError
-        from toolsearch_eval.data import load_data
-        from toolsearch_eval.gate.baseline_file import read_baseline
+        from toolsearch_eval.gate.baseline_file import load_blessed_data, read_baseline
         from toolsearch_eval.gate.outputs.text import verdict_lines
         from toolsearch_eval.gate.verdict import MARGIN, gate
         from toolsearch_eval.rankers import resolve_ranker
@@ -58,11 +59,13 @@ class Gate:
         fault = ""
         try:
             blessed = read_baseline(path)
-            chosen = blessed.data if data is None else data
-            folder = self._root / chosen
+            # Nothing else knows of the data's folder, and a test may run from anywhere.
+            folder = self._root / (blessed.data if data is None else data)
+            if str(self._root) not in sys.path:
+                sys.path.insert(0, str(self._root))
             verdict = gate(
                 blessed,
-                load_data(str(folder) if folder.is_dir() else str(chosen)),
+                load_blessed_data(blessed, folder if folder.is_dir() else data),
                 FunctionRanker(blessed.ranker, lambda _tools: search)
                 if search is not None
                 else resolve_ranker(ranker or blessed.ranker),

@@ -41,8 +41,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 def run(arguments: argparse.Namespace) -> int:
     """Judge, say the verdict in the forms asked for, and give its exit code."""
-    from toolsearch_eval.data import load_data
-    from toolsearch_eval.gate.baseline_file import read_baseline
+    from toolsearch_eval.gate.baseline_file import load_blessed_data, read_baseline
     from toolsearch_eval.gate.outputs.github import fault_annotations, step_summary, verdict_annotations
     from toolsearch_eval.gate.outputs.junit import junit_xml
     from toolsearch_eval.gate.outputs.text import verdict_lines
@@ -59,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
         with redirect_stdout(sys.stderr):  # a ranker may be anyone's
             verdict = gate(
                 baseline,
-                load_data(arguments.data or baseline.data),
+                load_blessed_data(baseline, arguments.data),
                 resolve_ranker(arguments.ranker or baseline.ranker),
                 margin=MARGIN if arguments.margin is None else arguments.margin,
                 path=arguments.baseline,

@@ -10,7 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from toolsearch.errors import DataError, Problem, UsageError
+from toolsearch.errors import DataError, Problem, UnknownNameError, UsageError
+from toolsearch_eval.data import DataSet, load_data
 from toolsearch_eval.gate.baseline import HOW_TO_BLESS, Baseline, BlessedQuery
 from toolsearch_eval.gate.budgets import Limits, Spent
 from toolsearch_eval.gate.tools_array import ArrayVariants
@@ -102,7 +103,8 @@ def read_baseline(path: str | Path) -> Baseline:
     """
     target = Path(path)
     if not target.exists():
-        raise UsageError(f"there is no baseline {path}; {HOW_TO_BLESS}.")
+        example = f"toolsearch bless --data DIR --ranker NAME --baseline {target.name} --must-pass best"
+        raise UsageError(f"there is no baseline {path}; {HOW_TO_BLESS}, such as: {example}")
     try:
         form = json.loads(target.read_text(encoding="utf-8"), object_pairs_hook=_without_twins)
     except (OSError, ValueError, RecursionError) as error:
@@ -115,6 +117,25 @@ def read_baseline(path: str | Path) -> Baseline:
     if problems:
         raise DataError(problems)
     return Baseline(**values)
+
+
+def load_blessed_data(baseline: Baseline, given: str | Path | None) -> DataSet:
+    """The data to judge on: what was given, else the data set of the name that was blessed.
+
+    Raises:
+        UsageError: Nothing was given, and no data set of that name is here.
+        UnknownNameError: What was given is no data set.
+        DataError: It can't be read.
+    """
+    if given is not None:
+        return load_data(given)
+    try:
+        return load_data(baseline.data)
+    except UnknownNameError as error:
+        raise UsageError(
+            f"the data set {baseline.data!r} that was blessed does not ship with this package and is no folder here; "
+            "say where it is: --data DIR, or data= in pytest."
+        ) from error
 
 
 def _without_twins(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:

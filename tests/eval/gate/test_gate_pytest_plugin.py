@@ -92,8 +92,34 @@ def test_without_a_baseline_the_test_says_how_to_make_one(team: pytest.Pytester)
     team.makepyfile(test_ours=TEST % "")
     result = team.runpytest_inprocess()
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["toolsearch gate: there is no baseline *; `toolsearch bless` makes a baseline."])
+    result.stdout.fnmatch_lines(
+        [
+            "toolsearch gate: there is no baseline *; `toolsearch bless` makes a baseline, such as: toolsearch bless "
+            "--data DIR --ranker NAME --baseline baseline.json --must-pass best"
+        ]
+    )
     result.stdout.no_fnmatch_line("*During handling*")
+
+
+def test_a_test_finds_everything_wherever_it_is_started(team: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From a folder inside of the project the module of the ranker is found, as the data and the baseline are."""
+    team.makepyfile(**{"deep/test_ours": TEST % ""})
+    team.makeini("[pytest]\naddopts = --import-mode=importlib")
+    monkeypatch.setattr(sys, "path", [each for each in sys.path if each not in ("", str(team.path))])
+    monkeypatch.delitem(sys.modules, "our_search", raising=False)
+    monkeypatch.chdir(team.path / "deep")
+    team.runpytest_inprocess(str(team.path / "deep")).assert_outcomes(passed=1)
+
+
+def test_data_that_is_not_where_it_was_is_asked_for(team: pytest.Pytester) -> None:
+    """The baseline knows the name of its data set and not where it lies."""
+    (team.path / "data").rename(team.path / "elsewhere")
+    team.makepyfile(test_ours=TEST.replace('data="data", ', "") % "")
+    result = team.runpytest_inprocess()
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(
+        ["toolsearch gate: the data set 'data' that was blessed *: --data DIR, or data= in pytest."]
+    )
 
 
 def test_the_plugin_imports_nothing_until_it_is_used() -> None:
