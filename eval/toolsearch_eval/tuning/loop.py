@@ -8,7 +8,7 @@ from typing import Protocol
 
 from toolsearch.errors import UsageError
 from toolsearch_eval.tuning.evaluator import Evaluator, Values
-from toolsearch_eval.tuning.propose import Tried, propose
+from toolsearch_eval.tuning.propose import STEPWISE, Proposer, Tried
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,45 +100,55 @@ def search(
     """Make the trials that the book lacks, and give all of the study one after another, by number.
 
     Trials that were running when a study was stopped are made first, so that it goes on as if it had not been.
+
+    Raises:
+        UsageError: The book's trials are not those that the plan makes, or gave something else than they give now.
     """
     tried = {each.number: each for each in book.tried()}
+    proposer = Proposer(evaluator.space, plan.sampler, seed=plan.seed, population=plan.batch, objectives=objectives)
     number = 0
     while number < max(plan.trials, len(tried)):
-        known = [tried[place] for place in range(number, number + plan.batch) if place in tried]
+        batch = [tried[place] for place in range(number, number + plan.batch) if place in tried]
         wanted = min(plan.trials - number, plan.batch)
-        if len(known) < wanted:
+        asked = plan.sampler in STEPWISE or len(batch) < wanted or any(each.scores is None for each in batch)
+        if asked:
             # Always the whole batch from what came before it, also where a part of it had begun when a study was
             # stopped, or is left for a larger budget: so every trial is what it would have been without a stop.
-            proposals = propose(
-                evaluator.space,
-                plan.sampler,
-                [tried[place] for place in range(number)],
-                seed=plan.seed,
-                batch=number // plan.batch,
-                count=plan.batch,
-                objectives=objectives,
-            )
-            begun = book.begin(proposals[len(known) : wanted])
-            tried |= {each.number: each for each in begun}
-            known += begun
-        for each, groups in zip(known, evaluator.many([each.values for each in known]), strict=True):
+            proposals = proposer.ask(number // plan.batch, plan.batch)
+            _check_same(batch, proposals)
+            batch += book.begin(proposals[len(batch) : wanted])
+        for place, groups in enumerate(evaluator.many([each.values for each in batch])):
+            each = batch[place]
             scores, constraints = judge(each.values, groups)
-            if each.scores is not None and not _close(each.scores, scores):
-                raise UsageError(
-                    f"trial {each.number} was written down with {_shown(each.scores)} and gives {_shown(scores)} now: "
-                    "the study was made with another version of the search; begin a new one."
-                )
             if each.scores is None:
                 book.finish(each.number, scores, constraints=constraints)
-                tried[each.number] = Tried(
-                    number=each.number, values=each.values, scores=scores, constraints=constraints or None
-                )
+            else:
+                _check_score(each, scores)
+            finished = Tried(number=each.number, values=each.values, scores=scores, constraints=constraints or None)
+            if asked:
+                proposer.tell(place, scores, constraints)
+            else:
+                proposer.add([finished])
             yield Done(number=each.number, values=each.values, scores=scores, constraints=constraints, groups=groups)
-        number += len(known)
+        number += len(batch)
 
 
-def _close(first: Sequence[float], second: Sequence[float]) -> bool:
-    return len(first) == len(second) and all(abs(a - b) < 1e-9 for a, b in zip(first, second, strict=True))
+def _check_same(batch: Sequence[Tried], proposals: Sequence[Mapping[str, float]]) -> None:
+    for each, values in zip(batch, proposals, strict=False):
+        if dict(each.values) != dict(values):
+            raise UsageError(
+                f"trial {each.number} of the study is not the one that its seed gives: it was made by another version "
+                "of Optuna or by several workers at once; begin a new study, or go on as it was begun."
+            )
+
+
+def _check_score(each: Tried, scores: Sequence[float]) -> None:
+    before = each.scores or ()
+    if len(before) != len(scores) or any(abs(a - b) >= 1e-9 for a, b in zip(before, scores, strict=True)):
+        raise UsageError(
+            f"trial {each.number} was written down with {_shown(before)} and gives {_shown(scores)} now: the study was "
+            "made with another version of the search; begin a new one."
+        )
 
 
 def _shown(scores: Sequence[float]) -> str:

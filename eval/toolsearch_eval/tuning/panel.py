@@ -16,6 +16,7 @@ from toolsearch.catalog.tool import Tool, tool_id
 from toolsearch.config import SearchConfig
 from toolsearch.errors import UsageError
 from toolsearch.search.batch import PreparedQueries
+from toolsearch.search.reference.batch import PreparedReference
 from toolsearch_eval.data import DataSet, Query
 from toolsearch_eval.measures import Measure
 from toolsearch_eval.selection import measured, refuse_twins
@@ -42,7 +43,7 @@ class LabelledSet:
     queries: tuple[Query, ...]
     measure: Measure
     depth: int
-    _prepared: dict[str, PreparedQueries] = field(default_factory=dict, init=False)
+    _prepared: dict[str, PreparedQueries | PreparedReference] = field(default_factory=dict, init=False)
     _gains: dict[str, Gains] = field(default_factory=dict, init=False)
 
     @property
@@ -69,7 +70,7 @@ class LabelledSet:
 
     def rankings(self, config: SearchConfig) -> Integers:
         """Numbers of tools in `tools(config)`, a row for each query, best first, -1 past the last."""
-        return self._ready(config).best(config, self.depth)
+        return self._ready(config).ranked(config, self.depth)[0]
 
     def tools(self, config: SearchConfig) -> tuple[Tool, ...]:
         """The tools by the numbers of `rankings`."""
@@ -100,11 +101,12 @@ class LabelledSet:
     def _searched(self) -> tuple[Tool, ...]:
         return tuple(tool for tool in self.data.tools if is_deferred(tool))
 
-    def _ready(self, config: SearchConfig) -> PreparedQueries:
+    def _ready(self, config: SearchConfig) -> PreparedQueries | PreparedReference:
         known = self._prepared.get(config.ranking)
         if known is None:
             snapshot = ToolRegistry(self._searched).snapshot()
-            known = PreparedQueries(snapshot, [query.text for query in self.queries])
+            prepare = PreparedReference if config.ranking == "reference" else PreparedQueries
+            known = prepare(snapshot, [query.text for query in self.queries])
             self._prepared[config.ranking] = known
         return known
 

@@ -105,7 +105,7 @@ class PreparedQueries:
         found: Floats = totals[self.listed.pair]
         return found
 
-    def best(self, config: SearchConfig, limit: int) -> Integers:
+    def ranked(self, config: SearchConfig, limit: int) -> tuple[Integers, Floats]:
         """Each query's ranking under a configuration.
 
         Args:
@@ -113,9 +113,13 @@ class PreparedQueries:
             limit: Where the rankings are cut, at least 1.
 
         Returns:
-            Tool numbers, a row for each query, best first; -1 where a query lists fewer than `limit`.
+            Tool numbers, a row for each query, best first, and their scores; -1 and 0 where a query lists fewer than
+            `limit`.
         """
-        return self._order.best(self.scores(config), limit)
+        scores = self.scores(config)
+        places = self._order.best(scores, limit)
+        # One more at the end, for what stands past a query's last.
+        return np.append(self.listed.tool, -1)[places], np.append(scores, 0.0)[places]
 
 
 class _Order:
@@ -135,6 +139,7 @@ class _Order:
         self._query_key = (query % self._block) << (self._place_bits + int(span).bit_length())
 
     def best(self, scores: Floats, limit: int) -> Integers:
+        """Places of candidates, a row for each query, best first; -1 past the last."""
         listed = self._listed
         units = np.rint(scores * _UNITS).astype(np.int64)
         units[self._by_name] = 0
@@ -144,13 +149,11 @@ class _Order:
             end = min(begin + self._block, queries)
             keys[listed.start[begin] : listed.start[end]].sort()
         shown = np.arange(limit)
-        inside = shown[np.newaxis, :] < self._sizes[:, np.newaxis]
-        places = np.where(inside, listed.start[:-1, np.newaxis] + shown, 0)
+        inside = shown < self._sizes[:, np.newaxis]
         found = np.full((queries, limit), -1, dtype=np.int64)
-        if len(keys):
-            numbers = keys[places] & ((1 << self._place_bits) - 1)
-            tools = listed.tool[np.where(inside, numbers + listed.start[:-1, np.newaxis], 0)]
-            found[inside] = tools[inside]
+        starts = np.broadcast_to(listed.start[:-1, np.newaxis], inside.shape)[inside]
+        columns = np.broadcast_to(shown, inside.shape)[inside]
+        found[inside] = starts + (keys[starts + columns] & ((1 << self._place_bits) - 1))
         return found
 
 

@@ -188,7 +188,7 @@ def cosines(index: ReferenceIndex, vectors: Weighted, query: str, server: str | 
     norms = length * vectors.norms[reached]
     values = np.zeros(len(index.tools))
     values[reached] = np.divide(products[reached], norms, out=np.zeros(len(reached)), where=norms > 0)
-    values[_struck_out(index, asked)] = 0.0
+    values[struck_out(index, asked)] = 0.0
     scores = values.copy()
     named = tuple(index.named_in(spaced(query))) if asked else ()
     for place in named:
@@ -209,7 +209,7 @@ def _named(index: ReferenceIndex, text: str, allowed: Marks | None, server: str 
     return None
 
 
-def _struck_out(index: ReferenceIndex, asked: list[str]) -> Integers:
+def struck_out(index: ReferenceIndex, asked: list[str]) -> Integers:
     """The tools that share fewer than two of the query's Han pairs, repeats counted, and no other term."""
     pairs = Counter(term for term in asked if is_han(term))
     if not pairs:
