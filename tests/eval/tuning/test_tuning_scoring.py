@@ -28,7 +28,10 @@ from toolsearch_eval.tuning.space import Space, load_space
 
 CONFIGS = 200
 PRIMARY = Measure("nDCG", 10)
-PREPARED = {"default": PreparedQueries, "reference": PreparedReference}
+PREPARED: dict[str, type[PreparedQueries] | type[PreparedReference]] = {
+    "default": PreparedQueries,
+    "reference": PreparedReference,
+}
 SPECIAL = (
     "",
     "   ",

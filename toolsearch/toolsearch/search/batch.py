@@ -126,35 +126,52 @@ class _Order:
     """The ranking order of all queries at once: one sort of whole numbers that hold query, tier, score and place."""
 
     def __init__(self, listed: Listed, size: int) -> None:
-        self._listed = listed
-        self._sizes = np.diff(listed.start)
-        self._place_bits = max(1, int(size).bit_length())
+        self._start = listed.start
+        sizes = np.diff(listed.start)
+        self._query = np.repeat(np.arange(len(sizes)), sizes)
         # A tier is worth more than any score; the tools of a server stand in the order of their names.
-        span = (SCORE_TIER + 1) * 2 * _UNITS
-        self._first = listed.tier * 2 * _UNITS
-        self._by_name = listed.tier == SERVER_TIER
-        self._block = max(1, 1 << max(0, _KEY_BITS - self._place_bits - int(span).bit_length()))
-        query = np.repeat(np.arange(len(self._sizes)), self._sizes)
-        self._place = np.arange(len(query)) - np.repeat(listed.start[:-1], self._sizes)
-        self._query_key = (query % self._block) << (self._place_bits + int(span).bit_length())
+        self._first = listed.tier * 2 * _UNITS + _UNITS
+        self._by_name = np.flatnonzero(listed.tier == SERVER_TIER)
+        self._place_bits = max(1, int(size).bit_length())
+        query_bits = _KEY_BITS - self._place_bits - ((SCORE_TIER + 1) * 2 * _UNITS).bit_length()
+        self._block = 1 << max(0, query_bits)
+        place = np.arange(len(self._query)) - np.repeat(listed.start[:-1], sizes)
+        self._rest = ((self._query % self._block) << (_KEY_BITS - query_bits)) | place
+        self._last: dict[int, Integers] = {}
 
     def best(self, scores: Floats, limit: int) -> Integers:
         """Places of candidates, a row for each query, best first; -1 past the last."""
-        listed = self._listed
-        units = np.rint(scores * _UNITS).astype(np.int64)
-        units[self._by_name] = 0
-        keys = self._query_key | ((self._first + _UNITS - units) << self._place_bits) | self._place
-        queries = len(self._sizes)
+        worth = self._first - np.rint(scores * _UNITS).astype(np.int64)
+        worth[self._by_name] = self._first[self._by_name]
+        kept = self._hopeful(worth, limit)
+        query = self._query if kept is None else self._query[kept]
+        keys = (
+            (worth << self._place_bits) | self._rest
+            if kept is None
+            else ((worth[kept] << self._place_bits) | self._rest[kept])
+        )
+        queries = len(self._start) - 1
+        start = np.searchsorted(query, np.arange(queries + 1))
         for begin in range(0, queries, self._block):
-            end = min(begin + self._block, queries)
-            keys[listed.start[begin] : listed.start[end]].sort()
-        shown = np.arange(limit)
-        inside = shown < self._sizes[:, np.newaxis]
+            keys[start[begin] : start[min(begin + self._block, queries)]].sort()
+        inside = np.arange(limit) < np.diff(start)[:, np.newaxis]
+        row, column = np.nonzero(inside)
         found = np.full((queries, limit), -1, dtype=np.int64)
-        starts = np.broadcast_to(listed.start[:-1, np.newaxis], inside.shape)[inside]
-        columns = np.broadcast_to(shown, inside.shape)[inside]
-        found[inside] = starts + (keys[starts + columns] & ((1 << self._place_bits) - 1))
+        found[inside] = self._start[row] + (keys[start[row] + column] & ((1 << self._place_bits) - 1))
+        self._last[limit] = found
         return found
+
+    def _hopeful(self, worth: Integers, limit: int) -> Integers | None:
+        """The candidates that can be among the first, None for all.
+
+        Whatever is worse than all of the tools that stood first under the configuration before can't be: there are
+        enough of those. Which ones they were changes no ranking, only how many candidates are sorted.
+        """
+        last = self._last.get(limit)
+        if last is None or not len(worth):
+            return None
+        worst = np.where(last >= 0, worth[last], np.iinfo(np.int64).max).max(axis=1, initial=0)
+        return np.flatnonzero(worth <= worst[self._query])
 
 
 def _joined(parts: Sequence[Integers]) -> Integers:
