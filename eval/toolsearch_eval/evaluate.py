@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from toolsearch.catalog.core_tools import is_deferred
@@ -16,6 +17,8 @@ from toolsearch_eval.measures import DEFAULT_MEASURES, Measure
 from toolsearch_eval.progress import progress_bar
 from toolsearch_eval.rankers import Ranker
 from toolsearch_eval.rankers.run import Ran, run_ranker
+from toolsearch_eval.runs.cache import RankingCache
+from toolsearch_eval.runs.jobs import CannotTravelError, Crew
 from toolsearch_eval.selection import data_warnings, measured, refuse_twins, without_answer
 from toolsearch_eval.statistics import mean_interval
 from toolsearch_eval.token_costs import TokenCosts, token_costs
@@ -40,6 +43,8 @@ class Evaluation:
         no_answer: The queries without an answer that were judged by abstention.
         runs: By ranker, what it did besides: how sure it was, latency, time to build.
         warnings: What to know beside the numbers.
+        notes: How the work was done: what was kept from before, who could not be sent to other processes. Nothing of
+            it is part of the outcome.
     """
 
     data: DataSet
@@ -53,6 +58,14 @@ class Evaluation:
     no_answer: tuple[Query, ...]
     runs: Mapping[str, Ran]
     warnings: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def scores(self) -> Mapping[str, Sequence[Sequence[float]]]:
+        """By ranker, the scores that belong to the names of `rankings`."""
+        return {
+            name: [[score for _, score in answer.results] for answer in ran.answers] for name, ran in self.runs.items()
+        }
 
     def values(self, ranker: str, measure: Measure) -> list[float]:
         """One value a query, in the order of `queries`."""
@@ -171,6 +184,8 @@ def evaluate(
     measures: Sequence[Measure] = DEFAULT_MEASURES,
     split: str | None = None,
     depth: int = 10,
+    jobs: int = 1,
+    cache: RankingCache | None = None,
     progress: bool | None = None,
 ) -> Evaluation:
     """Rank every measured query with every ranker.
@@ -194,6 +209,9 @@ def evaluate(
         measures: What to measure; one that comes again counts once, and a cutoff above `depth` is refused.
         split: `dev`, `test` or `all`; None takes dev, or all where there is no dev.
         depth: Results asked for, above 0.
+        jobs: Processes that rank; the outcome is the same whatever their number, but for times. See `runs.jobs.Crew`.
+        cache: Where rankings are kept: what is there is not ranked again, what is ranked is put there at once, so that
+            an evaluation that is killed goes on where it was. Failures are never kept. None keeps nothing.
         progress: Show a bar on stderr where tqdm is installed; None shows it on a terminal.
 
     Raises:
@@ -206,6 +224,8 @@ def evaluate(
         raise UsageError(f"split {chosen!r} is unknown; accepted: dev, test, all.")
     if depth < 1:
         raise UsageError(f"depth is {depth}; it must be a whole number above 0.")
+    if jobs < 1:
+        raise UsageError(f"jobs is {jobs}; it must be a whole number above 0.")
     deep = [str(measure) for measure in measures if (measure.cutoff or 0) > depth]
     if deep:
         raise UsageError(f"{', '.join(deep)} looks deeper than the depth {depth}; use a higher --depth.")
@@ -218,12 +238,24 @@ def evaluate(
     silent = without_answer(data, chosen)
     runs: dict[str, Ran] = {}
     failures: list[str] = []
+    notes: list[str] = []
     known = frozenset(tool.name for tool in tools)
     stopped: KeyboardInterrupt | None = None
-    with progress_bar(len(rankers) * (len(queries) + len(silent)), shown=progress) as advance:
+    with (
+        progress_bar(len(rankers) * (len(queries) + len(silent)), shown=progress) as advance,
+        Crew(jobs, tools, depth) as crew,
+    ):
         for place, ranker in enumerate(rankers):
             try:
-                runs[ranker.name] = run_ranker(ranker, tools, queries, depth, no_answer=silent, advance=advance)
+                shelf = cache.shelf(ranker, tools, depth) if cache is not None else None
+                rank = partial(
+                    run_ranker, ranker, tools, queries, depth, no_answer=silent, advance=advance, shelf=shelf
+                )
+                try:
+                    runs[ranker.name] = rank(bench=crew.bench(ranker, shelf) if jobs > 1 else None)
+                except CannotTravelError as error:
+                    notes.append(f"{error}; it was judged in this one.")
+                    runs[ranker.name] = rank()
             except UsageError as error:  # the others go on
                 failures.append(str(error))
             except KeyboardInterrupt as stop:
@@ -246,6 +278,7 @@ def evaluate(
         no_answer=silent,
         runs=runs,
         warnings=(*failures, *data_warnings(data, queries, known)),
+        notes=tuple(notes),
     )
     if stopped is not None:
         raise Interrupted(result) from stopped

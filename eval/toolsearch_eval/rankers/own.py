@@ -12,6 +12,7 @@ from typing import Any
 
 from toolsearch.catalog.tool import Tool
 from toolsearch.errors import UnknownNameError, UsageError
+from toolsearch.search.results import Explanation
 from toolsearch_eval.rankers.protocol import Ranker
 
 _NEEDED = (
@@ -25,6 +26,8 @@ class OwnRanker:
 
     assess: Callable[[Sequence[str]], Sequence[tuple[float, bool]]]
     """Only there where the object has it."""
+    explain: Callable[[str, str], Explanation]
+    """Only there where the object has it."""
 
     def __init__(self, name: str, ranker: Any) -> None:
         """Take the name in reports and the object."""
@@ -33,6 +36,9 @@ class OwnRanker:
         self._ranker = ranker
         if callable(getattr(ranker, "assess", None)):
             self.assess = ranker.assess
+        if callable(getattr(ranker, "explain", None)):
+            self.explain = ranker.explain
+        self.fingerprint = getattr(ranker, "fingerprint", None)
 
     def index(self, tools: Sequence[Tool]) -> None:
         """Hand the tools on."""
@@ -53,6 +59,7 @@ class FunctionRanker:
     def __init__(self, name: str, factory: Callable[[Sequence[Tool]], object]) -> None:
         """Take the name in reports and the function that takes the tools."""
         self.name = name
+        self.fingerprint = getattr(factory, "fingerprint", None)
         self._factory = factory
 
     def index(self, tools: Sequence[Tool]) -> None:

@@ -33,6 +33,7 @@ class SentenceVectors:
     def __init__(self, name: str, model: Any) -> None:
         """Take the name in reports and a loaded model, which has `encode`."""
         self.name = name
+        self.model = name.removeprefix(PREFIX)
         self._model = model
         self._names: list[str] = []
         self._vectors = np.zeros((0, 0))

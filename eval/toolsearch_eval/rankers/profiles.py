@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from toolsearch.catalog.registry import ToolRegistry
 from toolsearch.catalog.tool import Tool, tool_id
 from toolsearch.config import SearchConfig
+from toolsearch.errors import UnknownNameError
 from toolsearch.search.index import IndexStore
+from toolsearch.search.results import Explanation
 from toolsearch.search.searcher import Searcher
 
 
@@ -20,15 +23,16 @@ class ProfileRanker:
     def __init__(self, name: str, config: SearchConfig) -> None:
         """Take the ranker's name in reports and the profile."""
         self.name = name
-        self._config = config
+        self.config = config
 
     def index(self, tools: Sequence[Tool]) -> None:
         """Put the tools into a registry and build the search's index."""
         # The registry gives a server's tool its full id where its own name is reserved; labels know the name given.
         self._given = {tool_id(tool.server, tool.leaf): tool.name for tool in tools if tool.server}
         self._given |= {tool.name: tool.name for tool in tools}
+        self._ids = {tool.name: (tool.name, tool_id(tool.server or "", tool.leaf)) for tool in tools}
         # A store of its own, so that the time to build is that of this ranker and not of one that was there before.
-        self._searcher = Searcher(ToolRegistry(tools), self._config, store=IndexStore())
+        self._searcher = Searcher(ToolRegistry(tools), self.config, store=IndexStore())
         self._searcher.search_batch(("",), max_results=1)
 
     def rank(self, queries: Sequence[str], depth: int) -> list[list[tuple[str, float]]]:
@@ -41,6 +45,22 @@ class ProfileRanker:
     def assess(self, queries: Sequence[str]) -> list[tuple[float, bool]]:
         """The search's own confidence and flag; the reference works out no confidence, so there it is the score."""
         answers = self._searcher.search_batch(queries, max_results=1)
-        if self._config.ranking == "reference":
+        if self.config.ranking == "reference":
             return [(each.results[0].score if each.results else 0.0, each.low_confidence) for each in answers]
         return [(each.confidence, each.low_confidence) for each in answers]
+
+    def explain(self, query: str, tool: str) -> Explanation:
+        """Why a tool has its score for a query, or why it has none; the parts add up to the score.
+
+        Args:
+            query: As it was ranked.
+            tool: Its name as `index` was given it.
+
+        Raises:
+            UnknownNameError: `index` was given no such tool.
+        """
+        if tool not in self._ids:
+            raise UnknownNameError("tool", tool, self._ids)
+        known = {each.name for each in self._searcher.snapshot().tools}
+        found = self._searcher.explain(query, next(name for name in self._ids[tool] if name in known))
+        return replace(found, tool=tool)
