@@ -17,6 +17,7 @@ from toolsearch_eval.bench.loop import PlainLoop
 from toolsearch_eval.bench.peers import Bm25s, text_of
 from toolsearch_eval.bench.synthetic import changed_tools, synthetic_catalog, synthetic_queries
 from toolsearch_eval.bench.timing import Case, interleaved, interleaved_queries, milliseconds, startup_cases
+from toolsearch_eval.bench.tuner import tuner_cases
 
 RESULTS = 10
 """Results asked for in every measured search."""
@@ -48,7 +49,7 @@ class Benchmark:
 def run_benchmark(
     sizes: Sequence[int], *, rounds: int = 3, seed: int = 0, progress: Callable[[str], None] = lambda _: None
 ) -> Benchmark:
-    """Measure everything on synthetic catalogs of the given sizes.
+    """Measure everything on synthetic catalogs of the given sizes, and the tuner on the shipped data.
 
     Args:
         sizes: Tools of each catalog, each >= 1.
@@ -75,6 +76,7 @@ def run_benchmark(
         cases += _query_cases(tools, queries, rounds)
         progress(f"{size:,} tools: memory")
         memory[size] = index_megabytes(tools)
+    cases += tuner_cases(rounds, seed=seed, progress=progress)
     return Benchmark(cases=tuple(cases), memory=memory, warnings=tuple(warnings))
 
 

@@ -119,6 +119,9 @@ def test_a_small_benchmark_has_every_case_and_the_published_form() -> None:
         "search after 50 changes",
         "query p50",
         "query p50, by loop",
+        "trial, weights move",
+        "trial, saturation and length too",
+        "trial of the reference",
     ]
     assert {"case", "tools", "ours_ms", "other", "other_ms", "ratio"} <= set(form["cases"][2])
     assert form["memory"][0]["tools"] == 60
