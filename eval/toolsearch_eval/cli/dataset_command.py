@@ -1,61 +1,54 @@
-"""`toolsearch dataset check|stats`: look after a labelled data set."""
+"""`toolsearch dataset ACTION`: look after a labelled data set; each action is a module of `cli/dataset`."""
 
 from __future__ import annotations
 
 import argparse
-from dataclasses import asdict
+import importlib
+from pathlib import Path
+from types import ModuleType
 
-from toolsearch.errors import DataError
-from toolsearch_eval.cli.output import neutralise, print_json, say, shortened, tell
+ACTIONS = {
+    "check": "report every error and every doubtful line",
+    "stats": "count what it holds",
+    "import": "make a data set from files of another form",
+    "split": "give every group to dev or to test, for good",
+    "pool": "write out what rankers bring and nobody has judged",
+    "judge": "take in grades that were filled in",
+    "agreement": "how far passes or judges agree",
+}
+"""Every action with one line on what it does, in the order of the help; one is offered once its module exists."""
+
+_MODULES = {"import": "importing"}
+"""Where the module can't have the action's name."""
+
+
+def available_actions() -> tuple[str, ...]:
+    """The actions whose module exists, in the order of the help."""
+    folder = Path(__file__).parent / "dataset"
+    return tuple(action for action in ACTIONS if (folder / f"{_MODULES.get(action, action)}.py").is_file())
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the verb and its arguments."""
+    """Add the verb, its actions and their arguments."""
     parser = subparsers.add_parser(
         "dataset",
-        help="check or count a labelled data set",
-        description="Check or count a labelled data set. Exit code 1: the check found errors.",
+        help="check, count, import, split, pool or judge a labelled data set",
+        description="Look after a labelled data set.",
+        epilog="toolsearch dataset ACTION --help says more about an action.",
         allow_abbrev=False,
     )
-    parser.add_argument("action", choices=("check", "stats"))
-    parser.add_argument("--data", default="builtin", metavar="NAME|DIR", help="the data set (default: builtin)")
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", title="actions", required=True)
+    for action in available_actions():
+        module = _module(action)
+        one = actions.add_parser(action, help=ACTIONS[action], description=module.DESCRIPTION, allow_abbrev=False)
+        module.add_parser(one)
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Check or count; 0 good, 1 a check failed, 2 the data can't be read."""
-    from toolsearch_eval.data import load_data
-    from toolsearch_eval.data_check import check_data, data_statistics
+    """Run one action; its module says what the exit codes mean."""
+    return int(_module(args.action).run(args))
 
-    try:
-        data = load_data(args.data)
-    except DataError as error:
-        if not (args.json and args.action == "check"):
-            raise
-        print_json({"schema_version": 1, "errors": [asdict(fault) for fault in error.problems], "warnings": []})
-        return 2
-    if args.action == "stats":
-        form = data_statistics(data)
-        if args.json:
-            print_json(form)
-        else:
-            for name, value in form.items():
-                say(f"{name}: {shortened(str(value), 2000)}")
-        return 0
-    errors, warnings = check_data(data)
-    if args.json:
-        print_json(
-            {
-                "schema_version": 1,
-                "errors": list(map(asdict, errors)),
-                "warnings": list(map(asdict, warnings)),
-            }
-        )
-    else:
-        for fault in errors:
-            tell(neutralise(f"{fault}"))
-        for fault in warnings:
-            tell(neutralise(f"warning: {fault}"))
-        say(f"{data.name}: {len(errors)} errors, {len(warnings)} warnings")
-    return 1 if errors else 0
+
+def _module(action: str) -> ModuleType:
+    return importlib.import_module(f"toolsearch_eval.cli.dataset.{_MODULES.get(action, action)}")

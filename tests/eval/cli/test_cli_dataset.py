@@ -112,8 +112,18 @@ def test_the_shipped_sets_are_clean(name: str, capsys: pytest.CaptureFixture[str
     assert [warning for warning in form["warnings"] if name != "tiny" or warning["field"] != "slice"] == []
 
 
+def test_the_data_set_is_named_by_position_or_by_option(capsys: pytest.CaptureFixture[str]) -> None:
+    """Both ways name the same set; without either it is the shipped one."""
+    for arguments in (["good"], ["--data", "good"], ["good", "--data", "good"]):
+        assert main(["dataset", "stats", *arguments, "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["name"] == "good"
+    assert main(["dataset", "stats", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["name"] == "builtin"
+
+
 WRONG = [
-    (["dataset"], "required: action"),
+    (["dataset", "check", "good", "--data", "bad"], "two data sets are named, 'good' and 'bad'; name one"),
+    (["dataset"], "required: ACTION"),
     (["dataset", "chekc"], "invalid choice: 'chekc'"),
     (["dataset", "check", "--data", "bultin"], "unknown data set 'bultin'. Did you mean 'builtin'"),
     (["dataset", "stats", "--data", ""], "unknown data set ''"),
