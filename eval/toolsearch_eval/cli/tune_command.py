@@ -59,6 +59,25 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     parser.add_argument(
         "--fold-trials", type=int, default=200, metavar="N", help="at most, in each fold (default: 200)"
     )
+    parser.add_argument(
+        "--must-pass",
+        action="append",
+        default=[],
+        metavar="QUERY_ID",
+        help="a query that must not become worse; may be repeated",
+    )
+    parser.add_argument(
+        "--max-tokens", type=float, metavar="N", help="most mean tokens of the first five results' definitions"
+    )
+    parser.add_argument(
+        "--max-p95",
+        type=float,
+        metavar="MS",
+        help="most milliseconds of a search, 95th percentile; a timing, so such a study is not the same twice",
+    )
+    parser.add_argument(
+        "--second", metavar="M|tokens", help="a second objective: a measure, or tokens (fewer are better)"
+    )
     parser.add_argument("--keep-test-closed", action="store_true", help="don't look at the test split")
     parser.add_argument("--force", action="store_true", help="tune also on fewer than 20 groups of queries")
     parser.add_argument(
@@ -75,6 +94,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Tune and print; the exit code is 0 whatever was found."""
     from toolsearch_eval.data import load_data
     from toolsearch_eval.measures import parse_measure
+    from toolsearch_eval.tuning.gauges import Demands
     from toolsearch_eval.tuning.profile_file import tuned_toml, write_text
     from toolsearch_eval.tuning.propose import check_sampler
     from toolsearch_eval.tuning.space import load_space
@@ -95,6 +115,12 @@ def run(arguments: argparse.Namespace) -> int:
         fold_trials=arguments.fold_trials,
         force=arguments.force,
         open_test=not arguments.keep_test_closed,
+        demands=Demands(
+            must_pass=tuple(dict.fromkeys(arguments.must_pass)),
+            max_tokens=arguments.max_tokens,
+            max_p95_ms=arguments.max_p95,
+            second=arguments.second,
+        ),
     )
     check_sampler(settings.sampler)
     space = load_space(arguments.space, arguments.profile)
@@ -176,6 +202,10 @@ def tuned_json(tuned: Tuned, out: str) -> dict[str, Any]:
         }
         if tuned.nested
         else None,
+        "pareto": [
+            {"trial": number, "scores": list(tuned.trials[number].scores), "values": dict(tuned.trials[number].values)}
+            for number in tuned.front
+        ],
         "test": test,
         "config": out,
         "warnings": list(tuned.warnings),
@@ -228,6 +258,12 @@ def _print(tuned: Tuned, out: str) -> None:
     ]
     if changed:
         say("\n" + text_table(("chosen", "shipped", "trial " + str(tuned.chosen.number)), changed))
+    if tuned.front:
+        second = tuned.settings.demands.second or ""
+        front = [
+            (str(number), *(f"{abs(score):.4f}" for score in tuned.trials[number].scores)) for number in tuned.front
+        ]
+        say("\n" + text_table(("Pareto front: trial", str(tuned.settings.measure), second), front))
     say(f"\n{tuned.verdict}")
     if tuned.test is not None:
         say(f"The test split has been seen by {tuned.test.openings} configurations, this one too.")

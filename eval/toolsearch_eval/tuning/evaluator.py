@@ -3,17 +3,34 @@
 from __future__ import annotations
 
 import multiprocessing
+import signal
 import sys
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from dataclasses import dataclass, field
 from types import TracebackType
 
+from toolsearch_eval.tuning.gauges import Gauge
 from toolsearch_eval.tuning.macro import Floats
 from toolsearch_eval.tuning.panel import LabelledSet
 from toolsearch_eval.tuning.space import Space
 
 Values = tuple[Floats, ...]
 """A value for each group of each data set."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What one profile gave.
+
+    Attributes:
+        groups: A value for each group of each data set.
+        gauges: The gauges by name.
+    """
+
+    groups: Values
+    gauges: Mapping[str, float] = field(default_factory=dict)
+
 
 _inherited: list[Evaluator] = []
 """What a forked process evaluates with: too large to be sent, and there already."""
@@ -22,18 +39,22 @@ _inherited: list[Evaluator] = []
 class Evaluator:
     """Ranks labelled queries under one profile after another; the same profile is worked out once."""
 
-    def __init__(self, sets: Sequence[LabelledSet], space: Space, *, jobs: int = 1) -> None:
+    def __init__(
+        self, sets: Sequence[LabelledSet], space: Space, *, jobs: int = 1, gauges: Sequence[Gauge] = ()
+    ) -> None:
         """Take the queries and the space.
 
         Args:
             sets: The labelled queries; prepared at the first evaluation.
             space: Says what the values mean.
             jobs: How many processes evaluate (threads where the system can't fork); changes no result.
+            gauges: What is measured beside the quality.
         """
         self.sets = tuple(sets)
         self.space = space
         self.jobs = jobs
-        self._known: dict[tuple[float, ...], Values] = {}
+        self.gauges = tuple(gauges)
+        self._known: dict[tuple[float, ...], Measured] = {}
         self._pool: Executor | None = None
         self.evaluated = 0
 
@@ -42,11 +63,7 @@ class Evaluator:
         self._evaluate(self.space.shipped)
         if self.jobs > 1:
             _inherited[:] = [self]
-            self._pool = (
-                ProcessPoolExecutor(self.jobs, mp_context=multiprocessing.get_context("fork"))
-                if sys.platform == "linux"
-                else ThreadPoolExecutor(self.jobs)
-            )
+            self._pool = forked(self.jobs) if sys.platform == "linux" else ThreadPoolExecutor(self.jobs)
         return self
 
     def __exit__(
@@ -58,8 +75,8 @@ class Evaluator:
             self._pool = None
         _inherited.clear()
 
-    def many(self, proposals: Sequence[Mapping[str, float]]) -> list[Values]:
-        """The group values of some proposals, in their order.
+    def many(self, proposals: Sequence[Mapping[str, float]]) -> list[Measured]:
+        """The group values and gauges of some proposals, in their order.
 
         Args:
             proposals: In canonical form.
@@ -79,11 +96,22 @@ class Evaluator:
     def _key(self, values: Mapping[str, float]) -> tuple[float, ...]:
         return tuple(values[each.name] for each in self.space.parameters)
 
-    def _evaluate(self, values: Mapping[str, float]) -> Values:
+    def _evaluate(self, values: Mapping[str, float]) -> Measured:
         config = self.space.config(values)
-        return tuple(each.group_values(each.values(config)) for each in self.sets)
+        groups = tuple(each.group_values(each.values(config)) for each in self.sets)
+        return Measured(groups, {gauge.name: gauge.read(self.sets, config) for gauge in self.gauges})
 
 
-def _evaluate_inherited(values: Mapping[str, float]) -> Values:
+def forked(jobs: int) -> ProcessPoolExecutor:
+    """Processes that have all that this one has; Ctrl-C is left to this one, which ends them."""
+    return ProcessPoolExecutor(
+        jobs,
+        mp_context=multiprocessing.get_context("fork"),
+        initializer=signal.signal,
+        initargs=(signal.SIGINT, signal.SIG_IGN),
+    )
+
+
+def _evaluate_inherited(values: Mapping[str, float]) -> Measured:
     [evaluator] = _inherited
     return evaluator._evaluate(values)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from toolsearch.errors import UsageError
-from toolsearch_eval.tuning.evaluator import Evaluator, Values
+from toolsearch_eval.tuning.evaluator import Evaluator, Measured, Values
 from toolsearch_eval.tuning.propose import STEPWISE, Proposer, Tried
 
 
@@ -38,6 +38,7 @@ class Done:
         scores: What each objective gave, larger is better.
         constraints: Each met where it is at most 0.
         groups: A value for each group of each data set.
+        gauges: What was measured beside the quality.
     """
 
     number: int
@@ -45,6 +46,7 @@ class Done:
     scores: tuple[float, ...]
     constraints: Mapping[str, float]
     groups: Values
+    gauges: Mapping[str, float]
 
     @property
     def feasible(self) -> bool:
@@ -90,13 +92,18 @@ class Notebook:
         )
 
 
-Judge = Callable[[Mapping[str, float], Values], tuple[tuple[float, ...], dict[str, float]]]
-"""From what was tried and its group values to scores and constraints."""
+class Aim(Protocol):
+    """What is made as large as can be."""
+
+    @property
+    def count(self) -> int:
+        """How many scores a trial has."""
+
+    def judge(self, measured: Measured) -> tuple[tuple[float, ...], dict[str, float]]:
+        """Scores, larger is better, and constraints, each met where it is at most 0."""
 
 
-def search(
-    plan: Plan, evaluator: Evaluator, judge: Judge, book: Book, *, objectives: int = 1
-) -> Generator[Done, None, None]:
+def search(plan: Plan, evaluator: Evaluator, objective: Aim, book: Book) -> Generator[Done, None, None]:
     """Make the trials that the book lacks, and give all of the study one after another, by number.
 
     Trials that were running when a study was stopped are made first, so that it goes on as if it had not been.
@@ -105,7 +112,9 @@ def search(
         UsageError: The book's trials are not those that the plan makes, or gave something else than they give now.
     """
     tried = {each.number: each for each in book.tried()}
-    proposer = Proposer(evaluator.space, plan.sampler, seed=plan.seed, population=plan.batch, objectives=objectives)
+    proposer = Proposer(
+        evaluator.space, plan.sampler, seed=plan.seed, population=plan.batch, objectives=objective.count
+    )
     number = 0
     while number < max(plan.trials, len(tried)):
         batch = [tried[place] for place in range(number, number + plan.batch) if place in tried]
@@ -117,19 +126,28 @@ def search(
             proposals = proposer.ask(number // plan.batch, plan.batch)
             _check_same(batch, proposals)
             batch += book.begin(proposals[len(batch) : wanted])
-        for place, groups in enumerate(evaluator.many([each.values for each in batch])):
+        for place, measured in enumerate(evaluator.many([each.values for each in batch])):
             each = batch[place]
-            scores, constraints = judge(each.values, groups)
+            scores, constraints = objective.judge(measured)
             if each.scores is None:
                 book.finish(each.number, scores, constraints=constraints)
             else:
                 _check_score(each, scores)
+                # What was timed is not timed again: the sampler goes on from what it knew.
+                scores, constraints = each.scores, dict(each.constraints or {})
             finished = Tried(number=each.number, values=each.values, scores=scores, constraints=constraints or None)
             if asked:
                 proposer.tell(place, scores, constraints)
             else:
                 proposer.add([finished])
-            yield Done(number=each.number, values=each.values, scores=scores, constraints=constraints, groups=groups)
+            yield Done(
+                number=each.number,
+                values=each.values,
+                scores=scores,
+                constraints=constraints,
+                groups=measured.groups,
+                gauges=measured.gauges,
+            )
         number += len(batch)
 
 

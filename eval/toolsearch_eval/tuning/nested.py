@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-import multiprocessing
 import sys
-from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,9 +12,10 @@ from numpy.typing import NDArray
 
 from toolsearch_eval.statistics import Difference
 from toolsearch_eval.tuning.choose import Scored, choose
-from toolsearch_eval.tuning.evaluator import Evaluator, Values
+from toolsearch_eval.tuning.evaluator import Evaluator, Measured, Values, forked
 from toolsearch_eval.tuning.loop import Done, Notebook, Plan, search
 from toolsearch_eval.tuning.macro import macro_difference, macro_mean
+from toolsearch_eval.tuning.objective import Objective
 
 Integers = NDArray[np.int64]
 
@@ -58,22 +57,23 @@ class Nested:
         return self.seen - float(self.gain.difference.mean or 0.0)
 
 
-def nested(evaluator: Evaluator, plan: Plan, *, folds: int, jobs: int = 1) -> Nested:
+def nested(evaluator: Evaluator, plan: Plan, objective: Objective, *, folds: int, jobs: int = 1) -> Nested:
     """Tune on all folds but one and judge on that one, for each fold.
 
     Args:
         evaluator: The dev queries.
         plan: The study of each fold; its seed is the fold's own.
+        objective: What is made as large as can be.
         folds: At least 2, at most the groups of the smallest set.
         jobs: How many processes work; changes nothing.
     """
     parts = [_parts(len(each.groups), folds, plan.seed) for each in evaluator.sets]
-    shipped = evaluator.many([evaluator.space.shipped])[0]
-    tasks = [(evaluator, plan, parts, fold) for fold in range(folds)]
+    shipped = evaluator.many([evaluator.space.shipped])[0].groups
+    tasks = [(evaluator, plan, objective, parts, fold) for fold in range(folds)]
     if jobs > 1 and sys.platform == "linux":
         global _tasks
         _tasks = tasks
-        with ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("fork")) as pool:
+        with forked(jobs) as pool:
             results = list(pool.map(_inherited_fold, range(folds)))
     else:
         results = [_fold(*task) for task in tasks]
@@ -98,7 +98,7 @@ def nested(evaluator: Evaluator, plan: Plan, *, folds: int, jobs: int = 1) -> Ne
     )
 
 
-_tasks: list[tuple[Evaluator, Plan, list[Integers], int]] = []
+_tasks: list[tuple[Evaluator, Plan, Objective, list[Integers], int]] = []
 """What a forked process works on: too large to be sent, and there already."""
 
 
@@ -106,18 +106,41 @@ def _inherited_fold(fold: int) -> tuple[dict[str, float], Values]:
     return _fold(*_tasks[fold])
 
 
-def _fold(evaluator: Evaluator, plan: Plan, parts: Sequence[Integers], fold: int) -> tuple[dict[str, float], Values]:
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """The objective on the groups that a fold's study sees; gauges are read on all queries."""
+
+    seen: Callable[[Values], Values]
+    whole: Objective
+
+    @property
+    def count(self) -> int:
+        return self.whole.count
+
+    def judge(self, measured: Measured) -> tuple[tuple[float, ...], dict[str, float]]:
+        quality = macro_mean(self.seen(measured.groups))
+        return self.whole.scores(quality, measured), self.whole.constraints(measured)
+
+
+def _fold(
+    evaluator: Evaluator, plan: Plan, objective: Objective, parts: Sequence[Integers], fold: int
+) -> tuple[dict[str, float], Values]:
     """The choice of one fold, and its values for all groups."""
     own = Plan(sampler=plan.sampler, seed=plan.seed * 1000 + fold + 1, batch=plan.batch, trials=plan.trials)
 
     def seen(groups: Values) -> Values:
         return tuple(values[part != fold] for values, part in zip(groups, parts, strict=True))
 
-    alone = Evaluator(evaluator.sets, evaluator.space)
-    trials: list[Done] = list(search(own, alone, lambda _, groups: ((macro_mean(seen(groups)),), {}), Notebook()))
+    alone = Evaluator(evaluator.sets, evaluator.space, gauges=evaluator.gauges)
+    trials: list[Done] = list(search(own, alone, _Seen(seen, objective), Notebook()))
     choice = choose(
         [
-            Scored(number=each.number, values=seen(each.groups), distance=evaluator.space.distance(each.values))
+            Scored(
+                number=each.number,
+                values=seen(each.groups),
+                distance=evaluator.space.distance(each.values),
+                feasible=each.feasible,
+            )
             for each in trials
         ]
     )

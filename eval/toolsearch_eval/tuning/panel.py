@@ -44,7 +44,8 @@ class LabelledSet:
     measure: Measure
     depth: int
     _prepared: dict[str, PreparedQueries | PreparedReference] = field(default_factory=dict, init=False)
-    _gains: dict[str, Gains] = field(default_factory=dict, init=False)
+    _gains: dict[tuple[str, Measure], Gains] = field(default_factory=dict, init=False)
+    _last: dict[SearchConfig, Integers] = field(default_factory=dict, init=False)
 
     @property
     def name(self) -> str:
@@ -70,7 +71,13 @@ class LabelledSet:
 
     def rankings(self, config: SearchConfig) -> Integers:
         """Numbers of tools in `tools(config)`, a row for each query, best first, -1 past the last."""
-        return self._ready(config).ranked(config, self.depth)[0]
+        # Several gauges ask for the same profile one after another.
+        known = self._last.get(config)
+        if known is None:
+            known = self._ready(config).ranked(config, self.depth)[0]
+            self._last.clear()
+            self._last[config] = known
+        return known
 
     def tools(self, config: SearchConfig) -> tuple[Tool, ...]:
         """The tools by the numbers of `rankings`."""
@@ -83,12 +90,13 @@ class LabelledSet:
         given |= {tool.name: tool.name for tool in self._searched}
         return [given.get(tool.name, tool.name) for tool in self.tools(config)]
 
-    def values(self, config: SearchConfig) -> Floats:
-        """The measure of each query under a profile, 0..1, as `evaluate` gives it."""
-        gains = self._gains.get(config.ranking)
+    def values(self, config: SearchConfig, measure: Measure | None = None) -> Floats:
+        """The set's measure, or another one, of each query under a profile, 0..1, as `evaluate` gives it."""
+        wanted = measure or self.measure
+        gains = self._gains.get((config.ranking, wanted))
         if gains is None:
-            gains = Gains(self.queries, self.data.judgements, self.names(config), self.measure, self.depth)
-            self._gains[config.ranking] = gains
+            gains = Gains(self.queries, self.data.judgements, self.names(config), wanted, self.depth)
+            self._gains[config.ranking, wanted] = gains
         return gains.values(self.rankings(config))
 
     def group_values(self, values: Floats) -> Floats:

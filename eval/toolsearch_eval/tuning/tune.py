@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,10 +17,12 @@ from toolsearch_eval.measures import DEFAULT_MEASURES, Measure
 from toolsearch_eval.statistics import Difference
 from toolsearch_eval.tuning.choose import Choice, Scored, choose
 from toolsearch_eval.tuning.evaluator import Evaluator
+from toolsearch_eval.tuning.gauges import Demands, gauges
 from toolsearch_eval.tuning.loop import Done, Plan, search
 from toolsearch_eval.tuning.macro import macro_difference, macro_mean
 from toolsearch_eval.tuning.naming import study_name
 from toolsearch_eval.tuning.nested import Nested, nested
+from toolsearch_eval.tuning.objective import objective_of, pareto
 from toolsearch_eval.tuning.openings import log_openings, opened_before, opening, read_openings
 from toolsearch_eval.tuning.panel import LabelledSet, label
 from toolsearch_eval.tuning.propose import check_sampler
@@ -52,6 +54,7 @@ class Settings:
         fold_trials: The most trials of each fold's study.
         force: Tune also where there are too few groups.
         open_test: Look at the test split for what was chosen.
+        demands: What is asked for beside quality.
     """
 
     trials: int = 200
@@ -65,6 +68,7 @@ class Settings:
     fold_trials: int = 200
     force: bool = False
     open_test: bool = True
+    demands: Demands = field(default_factory=Demands)
 
     def __post_init__(self) -> None:
         """Check every number; all problems at once.
@@ -123,10 +127,12 @@ class Tuned:
         choice: What was chosen among them; None where no trial meets the constraints.
         dev: The chosen profile less the shipped one on dev, where it was chosen: too good to be true.
         nested: What tuning is worth on unseen queries; None where it was not asked for.
+        front: With two objectives the trials that no other one beats in both, best in the first one first.
         test: What the test split says; None where it stayed closed.
         accepted: The chosen profile is better than the shipped one as far as can be told.
         verdict: Why, in a sentence.
         made: How many trials were made now.
+        evaluated: How many different profiles were ranked for that.
         seconds: How long those took, sampler and storage included.
         warnings: What to know beside the numbers.
     """
@@ -139,10 +145,12 @@ class Tuned:
     choice: Choice | None
     dev: Difference | None
     nested: Nested | None
+    front: tuple[int, ...]
     test: TestResult | None
     accepted: bool
     verdict: str
     made: int
+    evaluated: int
     seconds: float
     warnings: tuple[str, ...]
 
@@ -209,26 +217,36 @@ def tune(
     """
     check_sampler(settings.sampler)
     space, warnings = enough_groups(sets, space, force=settings.force)
+    objective = objective_of(settings.demands, settings.sampler)
+    beside = gauges(settings.demands, sets, space.profile)
     plan = Plan(sampler=settings.sampler, seed=settings.seed, batch=settings.batch, trials=settings.trials)
-    with Evaluator(sets, space, jobs=settings.jobs) as evaluator:
-        [shipped] = evaluator.many([space.shipped])
+    with Evaluator(sets, space, jobs=settings.jobs, gauges=beside) as evaluator:
+        shipped = evaluator.many([space.shipped])[0].groups
         name = study_name(
             space,
             sets,
-            {"sampler": settings.sampler, "seed": settings.seed, "batch": settings.batch},
+            {
+                "sampler": settings.sampler,
+                "seed": settings.seed,
+                "batch": settings.batch,
+                "bounds": dict(objective.bounds),
+                "must_pass": sorted(settings.demands.must_pass),
+                "second": objective.second,
+            },
             shipped,
         )
-        study = StoredStudy(storage, name, space)
+        study = StoredStudy(storage, name, space, objectives=objective.count)
         before = sum(each.scores is not None for each in study.tried())
         start = time.perf_counter()
         trials: list[Done] = []
         best = -1.0
-        with closing(search(plan, evaluator, lambda _, groups: ((macro_mean(groups),), {}), study)) as running:
+        with closing(search(plan, evaluator, objective, study)) as running:
             for done in running:
                 trials.append(done)
-                best = max(best, done.scores[0])
+                best = max(best, done.scores[0]) if done.feasible else best
                 progress(len(trials), best)
         seconds = time.perf_counter() - start
+        evaluated = evaluator.evaluated
         choice = choose(
             [
                 Scored(
@@ -249,7 +267,7 @@ def tune(
                 batch=settings.batch,
                 trials=min(settings.trials, settings.fold_trials),
             )
-            estimate = nested(evaluator, fold_plan, folds=settings.folds, jobs=settings.jobs)
+            estimate = nested(evaluator, fold_plan, objective, folds=settings.folds, jobs=settings.jobs)
     dev = macro_difference(shipped, chosen.groups, seed=settings.seed)
     test = None
     moved = chosen.values != space.shipped
@@ -257,6 +275,8 @@ def tune(
     if moved and hopeful and settings.open_test:
         test = open_test(sets, space, chosen, settings, study=name, openings=openings, now=now)
     accepted, verdict = judge(moved, estimate, test)
+    if choice is None:
+        verdict = "No trial meets the constraints, so the shipped profile stays."
     return Tuned(
         study=name,
         space=space,
@@ -266,10 +286,12 @@ def tune(
         choice=choice,
         dev=dev,
         nested=estimate,
+        front=pareto(trials) if objective.count == 2 else (),
         test=test,
         accepted=accepted,
         verdict=verdict,
         made=len(trials) - before,
+        evaluated=evaluated,
         seconds=seconds,
         warnings=warnings,
     )
