@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+import os
+import socket
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,7 +16,10 @@ from toolsearch.errors import UsageError
 from toolsearch_eval.cli.output import neutralise, print_json, say, tell, tell_warnings, text_table
 
 if TYPE_CHECKING:
-    from toolsearch_eval.tuning.tune import Tuned
+    from toolsearch_eval.tuning.outcome import Settings, Tuned
+    from toolsearch_eval.tuning.panel import LabelledSet
+    from toolsearch_eval.tuning.space import Space
+    from toolsearch_eval.tuning.storage import Kept
 
 DEFAULT_FOLDER = "runs/tune"
 
@@ -81,8 +87,24 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     parser.add_argument("--keep-test-closed", action="store_true", help="don't look at the test split")
     parser.add_argument("--force", action="store_true", help="tune also on fewer than 20 groups of queries")
     parser.add_argument(
-        "--storage", metavar="FILE", help=f"where the study is kept (default: {DEFAULT_FOLDER}/studies.journal)"
+        "--storage",
+        metavar="URL|FILE",
+        help="where the study is kept: a journal's file, for one process (default: studies.journal in the folder); "
+        "for many machines postgresql+psycopg://USER@HOST/DATABASE or redis://HOST:PORT; sqlite:///FILE",
     )
+    parser.add_argument(
+        "--worker",
+        action="store_true",
+        help="on a shared storage: make trials until the study has them, and nothing else",
+    )
+    parser.add_argument(
+        "--grace",
+        type=int,
+        default=60,
+        metavar="SECONDS",
+        help="on a shared storage: a worker without a sign of life for so long is gone (default: 60)",
+    )
+    parser.add_argument("--study", metavar="NAME", help="refuse to work on any study but this one")
     parser.add_argument(
         "--folder", default=DEFAULT_FOLDER, metavar="DIR", help=f"for all that is written (default: {DEFAULT_FOLDER})"
     )
@@ -93,17 +115,62 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 def run(arguments: argparse.Namespace) -> int:
     """Tune and print; the exit code is 0 whatever was found."""
     from toolsearch_eval.data import load_data
-    from toolsearch_eval.measures import parse_measure
-    from toolsearch_eval.tuning.gauges import Demands
+    from toolsearch_eval.tuning.form import tuned_json
     from toolsearch_eval.tuning.profile_file import tuned_toml, write_text
     from toolsearch_eval.tuning.propose import check_sampler
     from toolsearch_eval.tuning.space import load_space
-    from toolsearch_eval.tuning.storage import journal
-    from toolsearch_eval.tuning.tune import Settings, label_all, tune
+    from toolsearch_eval.tuning.storage import open_storage
+    from toolsearch_eval.tuning.tune import label_all, tune
 
     if arguments.out is not None and not arguments.out.endswith(".toml"):
         raise UsageError(f"--out is {arguments.out[:80]!r}; a profile's file must end in .toml.")
-    settings = Settings(
+    settings = _settings(arguments)
+    check_sampler(settings.sampler)
+    space = load_space(arguments.space, arguments.profile)
+    given = arguments.data or ([] if arguments.whole else ["builtin"])
+    sets = label_all([load_data(each) for each in given], [load_data(each) for each in arguments.whole], settings)
+    folder = Path(arguments.folder)
+    kept = open_storage(arguments.storage or str(folder / "studies.journal"), grace=arguments.grace)
+    if arguments.worker and not kept.shared:
+        raise UsageError(
+            "--worker works on a storage that is shared: give --storage postgresql+psycopg://… or redis://…"
+        )
+    tell(
+        f"tuning {neutralise(space.profile.name)}: {len(space.parameters)} parameters, "
+        f"{sum(len(each.queries) for each in sets)} queries in {sum(len(each.groups) for each in sets)} groups"
+    )
+    worker = f"{socket.gethostname()}-{os.getpid()}-{uuid.uuid4().hex}"
+    if arguments.worker:
+        return _work(arguments, settings, space, sets, kept, worker)
+    with _bar(settings.trials) as progress:
+        tuned = tune(
+            sets,
+            space,
+            settings,
+            kept=kept,
+            openings=folder / "openings.jsonl",
+            now=lambda: datetime.now(UTC),
+            worker=worker,
+            name=arguments.study,
+            progress=progress,
+        )
+    out = Path(arguments.out or folder / f"{tuned.study}.toml")
+    write_text(out, tuned_toml(tuned, datetime.now(UTC)))
+    tell_warnings(tuned.warnings)
+    form = tuned_json(tuned, str(out))
+    if arguments.json:
+        print_json(form)
+    else:
+        _print(tuned, form)
+    return 0
+
+
+def _settings(arguments: argparse.Namespace) -> Settings:
+    from toolsearch_eval.measures import parse_measure
+    from toolsearch_eval.tuning.gauges import Demands
+    from toolsearch_eval.tuning.outcome import Settings
+
+    return Settings(
         trials=arguments.trials,
         seed=arguments.seed,
         sampler=arguments.sampler,
@@ -122,94 +189,28 @@ def run(arguments: argparse.Namespace) -> int:
             second=arguments.second,
         ),
     )
-    check_sampler(settings.sampler)
-    space = load_space(arguments.space, arguments.profile)
-    given = arguments.data or ([] if arguments.whole else ["builtin"])
-    sets = label_all([load_data(each) for each in given], [load_data(each) for each in arguments.whole], settings)
-    folder = Path(arguments.folder)
-    storage = journal(arguments.storage or str(folder / "studies.journal"))
-    tell(
-        f"tuning {neutralise(space.profile.name)}: {len(space.parameters)} parameters, "
-        f"{sum(len(each.queries) for each in sets)} queries in {sum(len(each.groups) for each in sets)} groups"
-    )
+
+
+def _work(
+    arguments: argparse.Namespace,
+    settings: Settings,
+    space: Space,
+    sets: Sequence[LabelledSet],
+    kept: Kept,
+    worker: str,
+) -> int:
+    """Make trials of a shared study and nothing else."""
+    from toolsearch_eval.tuning.tune import work
+
     with _bar(settings.trials) as progress:
-        tuned = tune(
-            sets,
-            space,
-            settings,
-            storage=storage,
-            openings=folder / "openings.jsonl",
-            now=lambda: datetime.now(UTC),
-            progress=progress,
-        )
-    out = Path(arguments.out or folder / f"{tuned.study}.toml")
-    write_text(out, tuned_toml(tuned, datetime.now(UTC)))
-    tell_warnings(tuned.warnings)
+        searched = work(sets, space, settings, kept=kept, worker=worker, name=arguments.study, progress=progress)
+    rate = searched.made / searched.seconds if searched.seconds else None
     if arguments.json:
-        print_json(tuned_json(tuned, str(out)))
+        form = {"study": searched.name, "trials": len(searched.trials), "trials_per_second": rate}
+        print_json({"schema_version": 1, **form, "evaluated_here": searched.evaluated, "warnings": []})
     else:
-        _print(tuned, str(out))
+        say(f"study {searched.name}: {len(searched.trials)} trials, of which {searched.made} in this time")
     return 0
-
-
-def tuned_json(tuned: Tuned, out: str) -> dict[str, Any]:
-    """The machine-readable form."""
-    from toolsearch_eval.compare import difference_json
-    from toolsearch_eval.tuning.macro import macro_mean
-
-    shipped = tuned.trials[0]
-    test = None
-    if tuned.test is not None:
-        test = {
-            "before": tuned.test.before,
-            "after": tuned.test.after,
-            **difference_json(tuned.test.gain),
-            "openings": tuned.test.openings,
-        }
-    return {
-        "schema_version": 1,
-        "study": tuned.study,
-        "trials": len(tuned.trials),
-        "trials_per_second": tuned.made / tuned.seconds if tuned.made and tuned.seconds else None,
-        "accepted": tuned.accepted,
-        "verdict": tuned.verdict,
-        "chosen": {
-            "trial": tuned.chosen.number,
-            "values": dict(tuned.chosen.values),
-            "as_good_as_best": tuned.choice.as_good if tuned.choice else 0,
-        },
-        "best": {
-            "trial": tuned.choice.best,
-            "value": macro_mean(tuned.trials[tuned.choice.best].groups),
-        }
-        if tuned.choice
-        else None,
-        "dev": {
-            "before": macro_mean(shipped.groups),
-            "after": macro_mean(tuned.chosen.groups),
-            "sets": {
-                each.name: {"before": float(a.mean()), "after": float(b.mean()), "groups": len(a)}
-                for each, a, b in zip(tuned.sets, shipped.groups, tuned.chosen.groups, strict=True)
-            },
-            **(difference_json(tuned.dev) if tuned.dev else {}),
-        },
-        "nested": {
-            **difference_json(tuned.nested.gain),
-            "gain_seen": tuned.nested.seen,
-            "optimism": tuned.nested.optimism,
-            "folds": len(tuned.nested.folds),
-            "trials": tuned.nested.trials,
-        }
-        if tuned.nested
-        else None,
-        "pareto": [
-            {"trial": number, "scores": list(tuned.trials[number].scores), "values": dict(tuned.trials[number].values)}
-            for number in tuned.front
-        ],
-        "test": test,
-        "config": out,
-        "warnings": list(tuned.warnings),
-    }
 
 
 @contextmanager
@@ -232,8 +233,7 @@ def _bar(total: int) -> Iterator[Any]:
         yield advance
 
 
-def _print(tuned: Tuned, out: str) -> None:
-    form = tuned_json(tuned, out)
+def _print(tuned: Tuned, form: Mapping[str, Any]) -> None:
     rows: list[tuple[str, ...]] = []
     for name, key in (("dev (chosen here)", "dev"), ("nested folds", "nested"), ("test", "test")):
         part = form[key]
@@ -261,7 +261,7 @@ def _print(tuned: Tuned, out: str) -> None:
     if tuned.front:
         second = tuned.settings.demands.second or ""
         front = [
-            (str(number), *(f"{abs(score):.4f}" for score in tuned.trials[number].scores)) for number in tuned.front
+            (str(number), *(f"{abs(score):.4f}" for score in tuned.trial(number).scores)) for number in tuned.front
         ]
         say("\n" + text_table(("Pareto front: trial", str(tuned.settings.measure), second), front))
     say(f"\n{tuned.verdict}")
@@ -269,7 +269,7 @@ def _print(tuned: Tuned, out: str) -> None:
         say(f"The test split has been seen by {tuned.test.openings} configurations, this one too.")
     if form["trials_per_second"]:
         say(f"{tuned.made} trials, {form['trials_per_second']:.1f} a second; study {tuned.study}")
-    say(f"Written to {neutralise(out)}")
+    say(f"Written to {neutralise(form['config'])}")
 
 
 def _number(value: float | None) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
 import multiprocessing
+import os
 import signal
 import sys
 from collections.abc import Mapping, Sequence
@@ -32,6 +34,8 @@ class Measured:
     gauges: Mapping[str, float] = field(default_factory=dict)
 
 
+_DIE_WITH_PARENT = 1
+"""The number of this wish in Linux's `prctl`."""
 _inherited: list[Evaluator] = []
 """What a forked process evaluates with: too large to be sent, and there already."""
 
@@ -103,13 +107,17 @@ class Evaluator:
 
 
 def forked(jobs: int) -> ProcessPoolExecutor:
-    """Processes that have all that this one has; Ctrl-C is left to this one, which ends them."""
-    return ProcessPoolExecutor(
-        jobs,
-        mp_context=multiprocessing.get_context("fork"),
-        initializer=signal.signal,
-        initargs=(signal.SIGINT, signal.SIG_IGN),
-    )
+    """Processes that have all that this one has; they leave Ctrl-C to this one and end when it does."""
+    context = multiprocessing.get_context("fork")
+    return ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin_fork, initargs=(os.getpid(),))
+
+
+def _begin_fork(parent: int) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # A process that is killed takes these with it: else they would wait for ever and keep its journal locked.
+    ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(1)
 
 
 def _evaluate_inherited(values: Mapping[str, float]) -> Measured:

@@ -12,7 +12,7 @@ from toolsearch.config import SearchConfig, to_toml
 from toolsearch.errors import UsageError
 
 if TYPE_CHECKING:
-    from toolsearch_eval.tuning.tune import Tuned
+    from toolsearch_eval.tuning.outcome import Tuned
 
 
 def tuned_toml(tuned: Tuned, now: datetime, *, config: SearchConfig | None = None) -> str:

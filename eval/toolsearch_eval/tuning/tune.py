@@ -5,166 +5,32 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from toolsearch.config import SearchConfig
 from toolsearch.errors import UsageError
 from toolsearch_eval.data import DataSet
-from toolsearch_eval.measures import DEFAULT_MEASURES, Measure
-from toolsearch_eval.statistics import Difference
-from toolsearch_eval.tuning.choose import Choice, Scored, choose
+from toolsearch_eval.tuning.choose import Scored, choose
 from toolsearch_eval.tuning.evaluator import Evaluator
-from toolsearch_eval.tuning.gauges import Demands, gauges
+from toolsearch_eval.tuning.gauges import gauges
 from toolsearch_eval.tuning.loop import Done, Plan, search
 from toolsearch_eval.tuning.macro import macro_difference, macro_mean
 from toolsearch_eval.tuning.naming import study_name
 from toolsearch_eval.tuning.nested import Nested, nested
-from toolsearch_eval.tuning.objective import objective_of, pareto
+from toolsearch_eval.tuning.objective import Objective, objective_of, pareto
 from toolsearch_eval.tuning.openings import log_openings, opened_before, opening, read_openings
+from toolsearch_eval.tuning.outcome import Settings, TestResult, Tuned, shipped_trial
 from toolsearch_eval.tuning.panel import LabelledSet, label
 from toolsearch_eval.tuning.propose import check_sampler
+from toolsearch_eval.tuning.shared import SharedStudy, collected, share
 from toolsearch_eval.tuning.space import Space
-from toolsearch_eval.tuning.storage import StoredStudy
-
-if TYPE_CHECKING:
-    import optuna
+from toolsearch_eval.tuning.storage import Kept, StoredStudy
 
 FEW_GROUPS = 80
 """Below so many groups only the narrow space is searched: a small set is learned by heart."""
 TOO_FEW_GROUPS = 20
 """Below so many groups tuning makes things worse on average, and is refused."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
-    """What a user decides.
-
-    Attributes:
-        trials: Of the study, those made earlier counted.
-        seed: The same seed gives the same study.
-        sampler: One of `propose.SAMPLERS`.
-        batch: Trials that are proposed at once.
-        jobs: Processes; changes no result.
-        measure: What is made as large as can be.
-        depth: Where rankings are cut.
-        folds: Of nested cross-validation; 0 leaves it out.
-        fold_trials: The most trials of each fold's study.
-        force: Tune also where there are too few groups.
-        open_test: Look at the test split for what was chosen.
-        demands: What is asked for beside quality.
-    """
-
-    trials: int = 200
-    seed: int = 0
-    sampler: str = "tpe"
-    batch: int = 16
-    jobs: int = 1
-    measure: Measure = DEFAULT_MEASURES[0]
-    depth: int = 10
-    folds: int = 5
-    fold_trials: int = 200
-    force: bool = False
-    open_test: bool = True
-    demands: Demands = field(default_factory=Demands)
-
-    def __post_init__(self) -> None:
-        """Check every number; all problems at once.
-
-        Raises:
-            UsageError: A setting is not valid.
-        """
-        problems = [
-            f"{name} is {value}; it must be a whole number of at least {least}"
-            for name, value, least in (
-                ("trials", self.trials, 1),
-                ("seed", self.seed, 0),
-                ("batch", self.batch, 1),
-                ("jobs", self.jobs, 1),
-                ("depth", self.depth, 1),
-                ("folds", self.folds, 0),
-                ("fold trials", self.fold_trials, 1),
-            )
-            if value < least
-        ]
-        if self.folds == 1:
-            problems.append("folds is 1; it must be 0 (none) or at least 2")
-        if problems:
-            raise UsageError("\n".join(problems))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TestResult:
-    """What the test split says of the chosen profile.
-
-    Attributes:
-        before: The shipped profile's mean.
-        after: The chosen one's.
-        gain: The paired difference.
-        openings: How many configurations have seen these queries, this one too.
-    """
-
-    __test__ = False  # no test of pytest's
-
-    before: float
-    after: float
-    gain: Difference
-    openings: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tuned:
-    """What came out.
-
-    Attributes:
-        study: The study's name.
-        space: What moved.
-        sets: The dev queries.
-        settings: What was asked for.
-        trials: All trials, by number; the first is the shipped profile.
-        choice: What was chosen among them; None where no trial meets the constraints.
-        dev: The chosen profile less the shipped one on dev, where it was chosen: too good to be true.
-        nested: What tuning is worth on unseen queries; None where it was not asked for.
-        front: With two objectives the trials that no other one beats in both, best in the first one first.
-        test: What the test split says; None where it stayed closed.
-        accepted: The chosen profile is better than the shipped one as far as can be told.
-        verdict: Why, in a sentence.
-        made: How many trials were made now.
-        evaluated: How many different profiles were ranked for that.
-        seconds: How long those took, sampler and storage included.
-        warnings: What to know beside the numbers.
-    """
-
-    study: str
-    space: Space
-    sets: tuple[LabelledSet, ...]
-    settings: Settings
-    trials: tuple[Done, ...]
-    choice: Choice | None
-    dev: Difference | None
-    nested: Nested | None
-    front: tuple[int, ...]
-    test: TestResult | None
-    accepted: bool
-    verdict: str
-    made: int
-    evaluated: int
-    seconds: float
-    warnings: tuple[str, ...]
-
-    @property
-    def chosen(self) -> Done:
-        """The trial that was chosen; the shipped profile's where none was."""
-        return self.trials[self.choice.chosen if self.choice else 0]
-
-    @property
-    def config(self) -> SearchConfig:
-        """The profile to use: the chosen one where it is accepted, else the shipped one."""
-        if not self.accepted:
-            return self.space.profile
-        return self.space.config(self.chosen.values, name=f"{self.space.profile.name}-tuned")
 
 
 def label_all(data: Sequence[DataSet], whole: Sequence[DataSet], settings: Settings) -> tuple[LabelledSet, ...]:
@@ -196,9 +62,11 @@ def tune(
     space: Space,
     settings: Settings,
     *,
-    storage: optuna.storages.BaseStorage,
+    kept: Kept,
     openings: str | Path,
     now: Callable[[], datetime],
+    worker: str = "",
+    name: str | None = None,
     progress: Callable[[int, float], object] = lambda done, best: None,
 ) -> Tuned:
     """Look for better weights.
@@ -207,46 +75,23 @@ def tune(
         sets: The dev queries, as `label_all` gives them.
         space: What moves.
         settings: How.
-        storage: Where the study is kept; one that was stopped goes on.
+        kept: Where the study is kept; one that was stopped goes on.
         openings: The log of looks at test splits.
         now: The clock of that log.
+        worker: Of a shared storage: a name that no other worker has.
+        name: The study to go on with; refused where these data, space and settings make another one.
         progress: Is told after each trial how many are done and the best mean so far.
 
     Raises:
-        UsageError: Too few groups, or a sampler that is not there.
+        UsageError: Too few groups, a sampler that is not there, or another study than the one named.
     """
     check_sampler(settings.sampler)
     space, warnings = enough_groups(sets, space, force=settings.force)
     objective = objective_of(settings.demands, settings.sampler)
     beside = gauges(settings.demands, sets, space.profile)
-    plan = Plan(sampler=settings.sampler, seed=settings.seed, batch=settings.batch, trials=settings.trials)
     with Evaluator(sets, space, jobs=settings.jobs, gauges=beside) as evaluator:
-        shipped = evaluator.many([space.shipped])[0].groups
-        name = study_name(
-            space,
-            sets,
-            {
-                "sampler": settings.sampler,
-                "seed": settings.seed,
-                "batch": settings.batch,
-                "bounds": dict(objective.bounds),
-                "must_pass": sorted(settings.demands.must_pass),
-                "second": objective.second,
-            },
-            shipped,
-        )
-        study = StoredStudy(storage, name, space, objectives=objective.count)
-        before = sum(each.scores is not None for each in study.tried())
-        start = time.perf_counter()
-        trials: list[Done] = []
-        best = -1.0
-        with closing(search(plan, evaluator, objective, study)) as running:
-            for done in running:
-                trials.append(done)
-                best = max(best, done.scores[0]) if done.feasible else best
-                progress(len(trials), best)
-        seconds = time.perf_counter() - start
-        evaluated = evaluator.evaluated
+        searched = run_study(evaluator, objective, settings, kept=kept, worker=worker, name=name, progress=progress)
+        trials = searched.trials
         choice = choose(
             [
                 Scored(
@@ -258,7 +103,8 @@ def tune(
                 for each in trials
             ]
         )
-        chosen = trials[choice.chosen if choice else 0]
+        shipped = shipped_trial(trials, space)
+        chosen = shipped if choice is None else next(each for each in trials if each.number == choice.chosen)
         estimate = None
         if settings.folds:
             fold_plan = Plan(
@@ -268,32 +114,122 @@ def tune(
                 trials=min(settings.trials, settings.fold_trials),
             )
             estimate = nested(evaluator, fold_plan, objective, folds=settings.folds, jobs=settings.jobs)
-    dev = macro_difference(shipped, chosen.groups, seed=settings.seed)
     test = None
-    moved = chosen.values != space.shipped
+    moved = dict(chosen.values) != space.shipped
     hopeful = estimate is None or float(estimate.gain.difference.mean or 0.0) > 0
     if moved and hopeful and settings.open_test:
-        test = open_test(sets, space, chosen, settings, study=name, openings=openings, now=now)
+        test = open_test(sets, space, chosen, settings, study=searched.name, openings=openings, now=now)
     accepted, verdict = judge(moved, estimate, test)
     if choice is None:
         verdict = "No trial meets the constraints, so the shipped profile stays."
     return Tuned(
-        study=name,
+        study=searched.name,
         space=space,
         sets=tuple(sets),
         settings=settings,
-        trials=tuple(trials),
+        trials=trials,
         choice=choice,
-        dev=dev,
+        dev=macro_difference(shipped.groups, chosen.groups, seed=settings.seed),
         nested=estimate,
         front=pareto(trials) if objective.count == 2 else (),
         test=test,
         accepted=accepted,
         verdict=verdict,
-        made=len(trials) - before,
-        evaluated=evaluated,
-        seconds=seconds,
+        made=searched.made,
+        evaluated=searched.evaluated,
+        seconds=searched.seconds,
         warnings=warnings,
+    )
+
+
+def work(
+    sets: Sequence[LabelledSet],
+    space: Space,
+    settings: Settings,
+    *,
+    kept: Kept,
+    worker: str,
+    name: str | None = None,
+    progress: Callable[[int, float], object] = lambda done, best: None,
+) -> Searched:
+    """Make trials of a shared study until it has them, and nothing else; the arguments are those of `tune`."""
+    check_sampler(settings.sampler)
+    space, _ = enough_groups(sets, space, force=settings.force)
+    objective = objective_of(settings.demands, settings.sampler)
+    beside = gauges(settings.demands, sets, space.profile)
+    with Evaluator(sets, space, jobs=settings.jobs, gauges=beside) as evaluator:
+        return run_study(evaluator, objective, settings, kept=kept, worker=worker, name=name, progress=progress)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Searched:
+    """A study that has its trials.
+
+    Attributes:
+        name: The study's.
+        trials: All that are finished, by number.
+        made: How many of them were made while this ran.
+        evaluated: How many different profiles were ranked here.
+        seconds: How long it took, sampler and storage included.
+    """
+
+    name: str
+    trials: tuple[Done, ...]
+    made: int
+    evaluated: int
+    seconds: float
+
+
+def run_study(
+    evaluator: Evaluator,
+    objective: Objective,
+    settings: Settings,
+    *,
+    kept: Kept,
+    worker: str = "",
+    name: str | None = None,
+    progress: Callable[[int, float], object] = lambda done, best: None,
+) -> Searched:
+    """Make the trials of a study that are not there yet; the arguments are those of `tune`."""
+    space = evaluator.space
+    plan = Plan(sampler=settings.sampler, seed=settings.seed, batch=settings.batch, trials=settings.trials)
+    decides = {
+        "sampler": settings.sampler,
+        "seed": settings.seed,
+        "batch": settings.batch,
+        "bounds": dict(objective.bounds),
+        "must_pass": sorted(settings.demands.must_pass),
+        "second": objective.second,
+    }
+    own = study_name(space, evaluator.sets, decides, evaluator.many([space.shipped])[0].groups)
+    if name is not None and name != own:
+        raise UsageError(
+            f"study {name!r} is another one: this space, these data and these settings make {own!r}. Give those with "
+            "which it was begun, or leave --study out."
+        )
+    start = time.perf_counter()
+    best = float("-inf")
+    if kept.shared:
+        shared = SharedStudy(kept, own, space, objectives=objective.count)
+        before, _ = shared.counts()
+        with closing(share(plan, evaluator, objective, shared, worker=worker)) as working:
+            for finished in working:
+                best = shared.best()
+                progress(finished, best)
+        seconds = time.perf_counter() - start
+        trials = collected(shared, evaluator, objective)
+    else:
+        study = StoredStudy(kept.storage, own, space, objectives=objective.count)
+        before = sum(each.scores is not None for each in study.tried())
+        trials = []
+        with closing(search(plan, evaluator, objective, study)) as running:
+            for done in running:
+                trials.append(done)
+                best = max(best, done.scores[0]) if done.feasible else best
+                progress(len(trials), best)
+        seconds = time.perf_counter() - start
+    return Searched(
+        name=own, trials=tuple(trials), made=len(trials) - before, evaluated=evaluator.evaluated, seconds=seconds
     )
 
 

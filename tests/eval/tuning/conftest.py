@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 from toolsearch_eval.data import DataSet, Query, load_data
+from toolsearch_eval.tuning.outcome import Settings, Tuned
 from toolsearch_eval.tuning.panel import LabelledSet
 from toolsearch_eval.tuning.space import Space, read_space
-from toolsearch_eval.tuning.storage import journal
-from toolsearch_eval.tuning.tune import Settings, Tuned, label_all, tune
+from toolsearch_eval.tuning.storage import Kept, journal
+from toolsearch_eval.tuning.tune import label_all, tune
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 
@@ -64,7 +65,7 @@ def tune_small(small: DataSet, space: Space, tmp_path: Path) -> Callable[..., Tu
             sets or label_all([small], [], settings),
             space or moved,
             settings,
-            storage=journal(str(tmp_path / f"{journal_name}.journal")),
+            kept=Kept(storage=journal(str(tmp_path / f"{journal_name}.journal"))),
             openings=tmp_path / "openings.jsonl",
             now=lambda: NOW,
         )

@@ -19,10 +19,11 @@ import pytest
 from toolsearch.errors import UnknownNameError, UsageError
 from toolsearch_eval.data import DataSet
 from toolsearch_eval.tuning.gauges import Demands
+from toolsearch_eval.tuning.outcome import Settings, Tuned
 from toolsearch_eval.tuning.propose import SAMPLERS, check_sampler
 from toolsearch_eval.tuning.space import Space, read_space
-from toolsearch_eval.tuning.storage import journal
-from toolsearch_eval.tuning.tune import Settings, Tuned, label_all, tune
+from toolsearch_eval.tuning.storage import Kept, journal
+from toolsearch_eval.tuning.tune import label_all, tune
 
 BASE = Settings(trials=40, batch=8, folds=0, open_test=False)
 USABLE = ("tpe", "cmaes", "nsgaii", "random")
@@ -71,7 +72,7 @@ def test_a_stopped_study_goes_on_as_the_one_that_was_not(
             label_all([small], [], settings),
             space,
             settings,
-            storage=journal(str(tmp_path / "stopped.journal")),
+            kept=Kept(storage=journal(str(tmp_path / "stopped.journal"))),
             openings=tmp_path / "openings.jsonl",
             now=lambda: datetime(2026, 1, 2, tzinfo=UTC),
             progress=stop_after(stopped),
@@ -99,7 +100,7 @@ def test_a_study_that_has_more_trials_than_asked_for_keeps_them(tune_small: Call
 def test_a_killed_process_loses_at_most_what_it_was_doing(tmp_path: Path) -> None:
     """After kill -9 in mid-study the same command goes on and ends with the trials of an uninterrupted study."""
     command = [sys.executable, "-m", "toolsearch_eval.cli.main", "tune", "--trials", "96", "--folds", "0", "--json"]
-    command += ["--profile", "reference", "--keep-test-closed"]
+    command += ["--profile", "reference", "--keep-test-closed", "--jobs", "2"]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
     killed, whole = (tmp_path / name for name in ("killed", "whole"))
     process = subprocess.Popen([*command, "--folder", str(killed)], env=environment, stderr=subprocess.DEVNULL)
