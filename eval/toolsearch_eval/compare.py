@@ -88,7 +88,8 @@ class Comparison:
         measure: What was measured.
         a: The first ranker.
         b: The second.
-        mean_a: Its mean over groups; None without a query.
+        queries: How many were compared.
+        mean_a: The first one's mean over groups; None without a query.
         mean_b: The other's.
         overall: Over all queries.
         slices: By slice, in the order of their names.
@@ -99,6 +100,7 @@ class Comparison:
     measure: Measure
     a: str
     b: str
+    queries: int
     mean_a: float | None
     mean_b: float | None
     overall: Difference
@@ -114,6 +116,7 @@ class Comparison:
             "exploratory": self.exploratory,
             "a": self.a,
             "b": self.b,
+            "queries": self.queries,
             "mean_a": self.mean_a,
             "mean_b": self.mean_b,
             **difference_json(self.overall),
@@ -194,6 +197,7 @@ def compare(
         measure=measure,
         a=a,
         b=b,
+        queries=len(queries),
         mean_a=mean_interval(values_a, groups).mean,
         mean_b=mean_interval(values_b, groups).mean,
         overall=paired_difference(values_a, values_b, groups, seed=seed),

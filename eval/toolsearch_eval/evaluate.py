@@ -12,15 +12,16 @@ from toolsearch.errors import UsageError
 from toolsearch.tokens import token_counter
 from toolsearch_eval.abstention import Abstention, judge_abstention
 from toolsearch_eval.data import DataSet, Query
-from toolsearch_eval.extras import require
 from toolsearch_eval.measures import DEFAULT_MEASURES, Measure
 from toolsearch_eval.progress import progress_bar
 from toolsearch_eval.rankers import Ranker
+from toolsearch_eval.rankers.identity import Identity, identity_of
 from toolsearch_eval.rankers.run import Ran, run_ranker
 from toolsearch_eval.runs.cache import RankingCache
 from toolsearch_eval.runs.jobs import CannotTravelError, Crew
 from toolsearch_eval.selection import data_warnings, measured, refuse_twins, without_answer
 from toolsearch_eval.statistics import mean_interval
+from toolsearch_eval.tables import means_frame, per_query_frame
 from toolsearch_eval.token_costs import TokenCosts, token_costs
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ class Evaluation:
         rankings: By ranker, the names for each query.
         no_answer: The queries without an answer that were judged by abstention.
         runs: By ranker, what it did besides: how sure it was, latency, time to build.
+        identities: By ranker, what its results hang on; None where nobody can tell.
         warnings: What to know beside the numbers.
         notes: How the work was done: what was kept from before, who could not be sent to other processes. Nothing of
             it is part of the outcome.
@@ -57,6 +59,7 @@ class Evaluation:
     rankings: Mapping[str, Sequence[Sequence[str]]]
     no_answer: tuple[Query, ...]
     runs: Mapping[str, Ran]
+    identities: Mapping[str, Identity | None]
     warnings: tuple[str, ...]
     notes: tuple[str, ...] = ()
 
@@ -98,22 +101,7 @@ class Evaluation:
         Raises:
             UsageError: pandas is not installed.
         """
-        require("pandas", extra="eval", purpose="a table of all queries")
-        import pandas
-
-        rows: list[dict[str, Any]] = []
-        for ranker in self.rankings:
-            columns = {str(measure): self.values(ranker, measure) for measure in self.measures}
-            for place, query in enumerate(self.queries):
-                row = {
-                    "ranker": ranker,
-                    "query_id": query.query_id,
-                    "slice": query.slice,
-                    "group": query.group,
-                }
-                rows.append(row | {name: column[place] for name, column in columns.items()})
-        names = ["ranker", "query_id", "slice", "group", *map(str, self.measures)]
-        return pandas.DataFrame(rows, columns=names)
+        return per_query_frame(self, self.measures)
 
     def table(self) -> pandas.DataFrame:
         """The means: a row for each ranker, a column for each measure.
@@ -121,12 +109,7 @@ class Evaluation:
         Raises:
             UsageError: pandas is not installed.
         """
-        require("pandas", extra="eval", purpose="a table of the means")
-        import pandas
-
-        form = self.to_json()["rankers"]
-        rows = {name: {text: cell["mean"] for text, cell in form[name]["measures"].items()} for name in form}
-        return pandas.DataFrame.from_dict(rows, orient="index", columns=list(map(str, self.measures)))
+        return means_frame(self, self.measures)
 
     def to_json(self) -> dict[str, Any]:
         """The machine-readable form.
@@ -239,6 +222,7 @@ def evaluate(
     runs: dict[str, Ran] = {}
     failures: list[str] = []
     notes: list[str] = []
+    identities: dict[str, Identity | None] = {}
     known = frozenset(tool.name for tool in tools)
     stopped: KeyboardInterrupt | None = None
     with (
@@ -247,6 +231,7 @@ def evaluate(
     ):
         for place, ranker in enumerate(rankers):
             try:
+                identities[ranker.name] = identity_of(ranker)
                 shelf = cache.shelf(ranker, tools, depth) if cache is not None else None
                 rank = partial(
                     run_ranker, ranker, tools, queries, depth, no_answer=silent, advance=advance, shelf=shelf
@@ -277,6 +262,7 @@ def evaluate(
         rankings={name: ran.rankings for name, ran in runs.items()},
         no_answer=silent,
         runs=runs,
+        identities={name: identities[name] for name in runs},
         warnings=(*failures, *data_warnings(data, queries, known)),
         notes=tuple(notes),
     )

@@ -16,6 +16,12 @@ TOOLS: tuple[dict[str, Any], ...] = (
 )
 
 
+@pytest.fixture(autouse=True)
+def _own_caches(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each test has a folder for caches of its own, so that no command takes or leaves rankings elsewhere."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("caches")))
+
+
 class WriteFolder(Protocol):
     """Writes a data set's files: rows as JSON lines, texts and bytes as they are."""
 

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import argparse
+import datetime
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import redirect_stdout
 from dataclasses import asdict
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from toolsearch.errors import ConfigError, UnknownNameError, UsageError
-from toolsearch_eval.cli.output import neutralise, print_json, say, tell_warnings, text_table
+from toolsearch.errors import UsageError
+from toolsearch_eval.cli.eval_tables import print_evaluation
+from toolsearch_eval.cli.judging import RANKERS, add_work_arguments, open_cache, resolved, tell_kept
+from toolsearch_eval.cli.output import print_json, say, tell, tell_warnings
 
 if TYPE_CHECKING:
+    from toolsearch_eval.data import DataSet
     from toolsearch_eval.evaluate import Evaluation
-    from toolsearch_eval.rankers import Ranker
+    from toolsearch_eval.measures import Measure
+    from toolsearch_eval.runs.cache import RankingCache
     from toolsearch_eval.stability import Stability
 
 
@@ -27,14 +34,27 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         description="Judge rankers on a labelled data set. Exit code 2: a ranker failed; the others are shown.",
         allow_abbrev=False,
     )
-    parser.add_argument("--data", default="builtin", metavar="NAME|DIR", help="the data set (default: builtin)")
+    parser.add_argument(
+        "--data",
+        nargs="+",
+        action="extend",
+        metavar="NAME|DIR",
+        help="the data sets, one report for each (default: builtin)",
+    )
     parser.add_argument(
         "--ranker",
         action="append",
-        metavar="NAME|FILE.toml|module:factory",
-        help="may be repeated (default: reference, default and bm25f); also default:keyword, default:tfidf, regex; "
-        "with the extra peers bm25s, sklearn-words, sklearn-characters, fastmcp-bm25, fastmcp-regex, pydantic-ai, "
-        "toolpicker; with the extra semantic st:NAME|PATH, a model of sentence-transformers",
+        metavar=RANKERS,
+        help="may be repeated (default: reference, default and bm25f); `all`: reference, default, bm25f, regex and "
+        "every peer; also default:keyword, default:tfidf; with the extra peers bm25s, sklearn-words, "
+        "sklearn-characters, fastmcp-bm25, fastmcp-regex, pydantic-ai, toolpicker; with the extra semantic "
+        "st:NAME|PATH, a model of sentence-transformers",
+    )
+    parser.add_argument(
+        "--against",
+        metavar="RANKER",
+        help="put every other ranker beside this one: difference by the first measure with its interval, and p "
+        "adjusted by Holm's procedure",
     )
     parser.add_argument("--measure", action="append", metavar="M", help="such as nDCG@10; may be repeated")
     parser.add_argument("--split", choices=("dev", "test", "all"), help="default: dev, or all where there is no dev")
@@ -44,68 +64,145 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         action="store_true",
         help="judge again on the catalog shuffled, renamed and with ten times as many tools",
     )
+    parser.add_argument(
+        "--out",
+        metavar="DIR",
+        help="write the run to this new folder (with several data sets: a folder for each inside of it)",
+    )
+    add_work_arguments(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Judge and print; 0 when every ranker worked, 2 when one failed or can't be had, which is said on stderr.
 
-    After Ctrl-C what was done is printed and the code is 130.
+    After Ctrl-C what was done is printed and the code is 130. With several data sets the JSON object holds a list.
     """
     from toolsearch_eval.cli.main import INTERRUPTED
     from toolsearch_eval.data import load_data
-    from toolsearch_eval.evaluate import Interrupted, evaluate
     from toolsearch_eval.measures import DEFAULT_MEASURES, parse_measure
+    from toolsearch_eval.runs.folder import check_free
 
-    specs = args.ranker or ["reference", "default", "bm25f"]
+    sets = args.data or ["builtin"]
+    specs = _specs(args.ranker or ["reference", "default", "bm25f"])
+    if args.against is not None and args.against not in specs:
+        raise UsageError(
+            f"--against is {args.against!r}, which is none of the rankers: {', '.join(specs)}. Add it with --ranker."
+        )
     measures = tuple(map(parse_measure, args.measure)) if args.measure else DEFAULT_MEASURES
+    cache = open_cache(args)
+    with redirect_stdout(sys.stderr):  # a data set's folder runs nothing, but a ranker may be anyone's
+        loaded = [load_data(each) for each in sets]
+    folders = _folders(args.out, [data.name for data in loaded])
+    for folder in folders:
+        if folder is not None:
+            check_free(folder)  # before the work, not after it
+    code = 0
+    forms: list[dict[str, Any]] = []
+    for number, (source, data, folder) in enumerate(zip(sets, loaded, folders, strict=True)):
+        try:
+            result, form, faults, stopped = _judged(source, data, specs, measures, args, cache)
+        except KeyboardInterrupt:
+            tell_kept(cache)
+            code = INTERRUPTED
+            break
+        tell_warnings(form["warnings"])
+        if args.json:
+            forms.append(form)
+        else:
+            if number:
+                say("")
+            print_evaluation(result, form)
+        if stopped:
+            tell_kept(cache)
+            code = INTERRUPTED
+            break
+        if folder is not None:
+            _write(result, form, folder, args.against)
+        if faults or len(result.rankings) < len(specs):
+            code = 2
+    if args.json and forms:
+        print_json(forms[0] if len(sets) == 1 else {"schema_version": 1, "sets": forms})
+    return code
+
+
+def _specs(given: Sequence[str]) -> list[str]:
+    """The rankers by name, `all` written out; what it stands for is not named twice."""
+    from toolsearch_eval.rankers.resolve import EVERY
+
+    if "all" not in given:
+        return list(given)
+    return list(dict.fromkeys(name for spec in given for name in (EVERY if spec == "all" else (spec,))))
+
+
+def _folders(out: str | None, names: Sequence[str]) -> list[Path | None]:
+    """Where each run goes: to the folder itself, or of several each to one that bears its data set's name."""
+    if out is None:
+        return [None for _ in names]
+    if len(names) == 1:
+        return [Path(out)]
+    plain = [re.sub(r"[^\w.-]+", "_", name).strip(".") or "set" for name in names]
+    if len(set(plain)) < len(plain):
+        raise UsageError(f"--out needs data sets whose names differ; given: {', '.join(names)}.")
+    return [Path(out) / name for name in plain]
+
+
+def _judged(
+    source: str,
+    data: DataSet,
+    specs: Sequence[str],
+    measures: tuple[Measure, ...],
+    args: argparse.Namespace,
+    cache: RankingCache | None,
+) -> tuple[Evaluation, dict[str, Any], list[str], bool]:
+    """One data set: the evaluation, its form with what was asked for besides, faults, and whether it was stopped."""
+    from toolsearch_eval.evaluate import Interrupted, evaluate
+    from toolsearch_eval.runs.folder import against_json, compared_with
+
     stability: dict[str, dict[str, Stability]] = {}
     # Rankers may be anyone's; what they print must not stand among our results.
     with redirect_stdout(sys.stderr):
-        rankers, faults = _resolved(specs)
-        interrupted = False
+        rankers, faults = resolved(specs)
+        stopped = False
         try:
-            result = evaluate(load_data(args.data), rankers, measures=measures, split=args.split, depth=args.depth)
+            result = evaluate(
+                data, rankers, measures=measures, split=args.split, depth=args.depth, jobs=args.jobs, cache=cache
+            )
         except Interrupted as stop:
-            result, interrupted = stop.finished, True
-        _refuse_nothing(result, args.data)
-        if args.stability and not interrupted:
+            result, stopped = stop.finished, True
+        _refuse_nothing(result, source)
+        if args.stability and not stopped:
             try:
                 _measure_stability(result, stability, faults)
             except KeyboardInterrupt:
-                interrupted = True
+                stopped = True
                 faults.append(f"interrupted; stability is measured for: {', '.join(stability) or 'none'}")
     form = result.to_json()
     for name, changes in stability.items():
         form["rankers"][name]["stability"] = {change: asdict(values) for change, values in changes.items()}
+    if args.against in result.rankings:
+        form["against"] = against_json(args.against, compared_with(result, args.against), result)
+    elif args.against is not None:
+        faults.append(f"nothing stands beside {args.against!r}, which was not judged")
     form["warnings"] = [*faults, *form["warnings"]]
-    tell_warnings(form["warnings"])
-    if args.json:
-        print_json(form)
-    else:
-        _print_tables(result, form)
-    if interrupted:
-        return INTERRUPTED
-    return 2 if faults or len(result.rankings) < len(specs) else 0
+    reused = sum(ran.reused for ran in result.runs.values())
+    for note in result.notes:
+        tell(f"note: {note}")
+    if cache is not None and reused:
+        total = len(result.runs) * (len(result.queries) + len(result.no_answer))
+        tell(f"note: {reused} of {total} rankings were kept from before in {cache.folder}; so are their times.")
+    return result, form, faults, stopped
 
 
-def _resolved(specs: Sequence[str]) -> tuple[list[Ranker], list[str]]:
-    """The rankers that can be had, and a line for each that can't."""
-    from toolsearch_eval.rankers import resolve_ranker
+def _write(result: Evaluation, form: Mapping[str, Any], folder: Path, against: str | None) -> None:
+    from toolsearch_eval.runs.folder import write_run
 
-    rankers: list[Ranker] = []
-    faults: list[str] = []
-    for spec in specs:
-        try:
-            rankers.append(resolve_ranker(spec))
-        except (UnknownNameError, ConfigError):
-            raise  # a slip of the pen: said at once, before the others take their time
-        except UsageError as error:
-            faults.append(str(error))
-    if not rankers:
-        raise UsageError("\n".join(faults))
-    return rankers, faults
+    now = datetime.datetime.now(tz=datetime.UTC).isoformat(timespec="seconds")
+    plain = {key: value for key, value in form.items() if key != "against"}
+    written = write_run(
+        result, folder, created=now, against=against if against in result.rankings else None, form=plain
+    )
+    tell(f"the run is in {written}")
 
 
 def _refuse_nothing(result: Evaluation, data: str) -> None:
@@ -132,47 +229,3 @@ def _measure_stability(result: Evaluation, found: dict[str, dict[str, Stability]
                 found[name] = measure_stability(result, name, partial(resolve_ranker, name), advance=advance)
             except UsageError as error:
                 faults.append(str(error))
-
-
-def _print_tables(result: Evaluation, form: Mapping[str, Any]) -> None:
-    left_out = ", ".join(f"{count} {reason}" for reason, count in form["excluded"].items())
-    counts = f"{len(result.queries)} of {form['data']['queries']} queries (split {result.split})"
-    say(f"{neutralise(form['data']['name'])}: {counts}, left out: {left_out}")
-    header = ["ranker", *map(str, result.measures), "p50 ms"]
-    rows = [
-        [name, *map(_cell, part["measures"].values()), _number(part["latency_ms"]["p50"])]
-        for name, part in form["rankers"].items()
-    ]
-    say(text_table(header, rows))
-    header = ["ranker", "risk-coverage", "false answers", "false alarms", "tokens an answer", "Recall@5 per 1,000"]
-    beside = [[name, *_beside(part)] for name, part in form["rankers"].items()]
-    say("\n" + text_table(header, beside))
-    counters = sorted({part["tokens"]["counter"] for part in form["rankers"].values() if part["tokens"]})
-    if counters:
-        say(f"Tokens are those of the search tool's answer with five results, counted by: {', '.join(counters)}.")
-    header = ["ranker", "catalog", str(result.measures[0]), "low", "high", "same ranking", "overlap"]
-    changed = [
-        [name, change, *map(_number, values.values())]
-        for name, part in form["rankers"].items()
-        for change, values in part.get("stability", {}).items()
-    ]
-    if changed:
-        say("\n" + text_table(header, changed))
-
-
-def _beside(part: Mapping[str, Any]) -> list[str]:
-    """What stands beside the quality: how well a ranker abstains, and what its results cost."""
-    abstention, tokens = part["abstention"], part["tokens"] or {"per_answer": None, "recall_per_1000": None}
-    shares = [_number(abstention[key]) for key in ("area", "false_answers", "false_alarms")]
-    cost = "-" if tokens["per_answer"] is None else f"{tokens['per_answer']:.0f}"
-    return [*shares, cost, _number(tokens["recall_per_1000"])]
-
-
-def _cell(value: dict[str, float | None]) -> str:
-    if value["low"] is None:
-        return _number(value["mean"])
-    return f"{_number(value['mean'])} [{_number(value['low'])}, {_number(value['high'])}]"
-
-
-def _number(value: float | None) -> str:
-    return "-" if value is None else f"{round(value, 3) + 0.0:.3f}"  # without the sign of a zero

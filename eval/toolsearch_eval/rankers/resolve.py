@@ -19,6 +19,9 @@ SHIPPED = (*PROFILES, *(f"{profile}:{arm}" for profile in PROFILES for arm in _A
 KNOWN = (*SHIPPED, *PEERS)
 """Every ranker with a name; those of `PEERS` need the extra `peers`."""
 
+EVERY = (*PROFILES, "bm25f", "regex", *PEERS)
+"""What `all` stands for where many are judged: every ranker but the single arms."""
+
 
 def resolve_ranker(spec: str) -> Ranker:
     """A ranker by name, by profile file (`….toml`), as one arm (`default:keyword`), `st:NAME|PATH` or `module:factory`.
