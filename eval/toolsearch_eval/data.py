@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -17,14 +17,19 @@ from toolsearch.catalog.json_source import MAX_DEPTH, too_deep
 from toolsearch.catalog.names import shown
 from toolsearch.catalog.tool import Tool
 from toolsearch.errors import DataError, Problem, UnknownNameError
-from toolsearch_eval.data_files import MAX_GRADE, id_fault, kind_of, read_qrels, read_rows, read_text
+from toolsearch_eval.conversation_files import read_conversations
+from toolsearch_eval.conversations import Conversation
+from toolsearch_eval.data_files import id_fault, kind_of, read_qrels, read_rows, read_text
+from toolsearch_eval.judgements import Judgement as Judgement
+from toolsearch_eval.judgements import derived_grades, read_judgements
+
+latest_grades = derived_grades
 
 _LABELS = ("slice", "language", "split", "group", "origin")
 _TEXTS = {"text", *_LABELS, "need", "expect"}
 _KNOWN = {"query_id", "must_not", *_TEXTS}
 _ACCEPTED = {"split": ("dev", "test"), "need": ("any", "all"), "expect": ("answer", "none")}
 _TOO_DEEP = f"nested too deeply; at most {MAX_DEPTH} levels are accepted"
-_LABEL_FIELDS = {"query_id", "tool", "grade", "judge", "pass", "date"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,31 +71,6 @@ class Query:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Judgement:
-    """One label as a judge gave it: a line of `judgements.jsonl`.
-
-    Attributes:
-        query_id: The query.
-        tool: The tool.
-        grade: 2 (or more) does the job, 1 acceptable or a part, 0 or below not; -100 to 100.
-        judge: Who, or "".
-        turn: The labelling pass (`pass` in the file), >= 1; a later one settles what earlier ones said.
-        date: When, or "".
-        extra: Fields of the file's row that are not known here; kept for writing.
-        line: The 1-based line in the file.
-    """
-
-    query_id: str
-    tool: str
-    grade: int
-    judge: str = ""
-    turn: int = 1
-    date: str = ""
-    extra: Mapping[str, Any] = field(default_factory=dict, hash=False)
-    line: int = field(default=0, compare=False)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class DataSet:
     """A data set in memory.
 
@@ -102,6 +82,7 @@ class DataSet:
         judgements: Grade by query and tool.
         fingerprint: What `fingerprint_of` gives for these tools, queries and judgements.
         labels: Every label as it was given; empty where there is only `qrels.tsv`.
+        conversations: The scripted conversations by name; they take no part in the fingerprint.
         about: What `dataset.toml` says; holds at least the name.
     """
 
@@ -112,6 +93,7 @@ class DataSet:
     judgements: Mapping[str, Mapping[str, int]]
     fingerprint: str
     labels: tuple[Judgement, ...] = ()
+    conversations: tuple[Conversation, ...] = ()
     about: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -134,10 +116,11 @@ def load_data(name_or_folder: str | Path) -> DataSet:
     labels: tuple[Judgement, ...] = ()
     given = folder / "judgements.jsonl"
     if given.is_file() and given.stat().st_size:
-        labels = _labels(given, problems)
-        judgements = latest_grades(labels)
+        labels = read_judgements(given, problems)
+        judgements = derived_grades(labels)
     else:
         judgements = read_qrels(folder / "qrels.tsv", problems)
+    conversations = read_conversations(folder, problems)
     if problems:
         files = list(dict.fromkeys(problem.path for problem in problems))
         raise DataError(sorted(problems, key=lambda problem: (files.index(problem.path), problem.line)))
@@ -149,6 +132,7 @@ def load_data(name_or_folder: str | Path) -> DataSet:
         judgements=judgements,
         fingerprint=fingerprint_of(tools, queries, judgements),
         labels=labels,
+        conversations=conversations,
         about=about,
     )
 
@@ -181,23 +165,6 @@ def query_row(query: Query) -> dict[str, Any]:
     if query.must_not:
         row["must_not"] = list(query.must_not)
     return row | dict(query.extra)
-
-
-def latest_grades(labels: Iterable[Judgement]) -> dict[str, dict[str, int]]:
-    """The grade of each query and tool: of the latest pass, and there of the last line.
-
-    >>> latest_grades([Judgement(query_id="q", tool="t", grade=2, turn=2), Judgement(query_id="q", tool="t", grade=0)])
-    {'q': {'t': 2}}
-    """
-    latest: dict[tuple[str, str], Judgement] = {}
-    for label in labels:
-        before = latest.get((label.query_id, label.tool))
-        if before is None or label.turn >= before.turn:
-            latest[label.query_id, label.tool] = label
-    grades: dict[str, dict[str, int]] = {}
-    for (query_id, tool), label in latest.items():
-        grades.setdefault(query_id, {})[tool] = label.grade
-    return grades
 
 
 def _folder(name_or_folder: str | Path) -> Path:
@@ -269,32 +236,3 @@ def _query_faults(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     must_not = row.get("must_not")
     if must_not is not None and not (isinstance(must_not, list) and all(isinstance(name, str) for name in must_not)):
         yield "must_not", "must be a list of tool names"
-
-
-def _labels(path: Path, problems: list[Problem]) -> tuple[Judgement, ...]:
-    labels: list[Judgement] = []
-    for number, row in read_rows(path, problems):
-        faults = list(_label_faults(row))
-        if faults:
-            problems += [Problem(str(path), number, name, message) for name, message in faults]
-            continue
-        values = {key: row[key] for key in ("query_id", "tool", "grade", "judge", "date") if row.get(key) is not None}
-        turn = 1 if row.get("pass") is None else row["pass"]
-        extra = {key: value for key, value in row.items() if key not in _LABEL_FIELDS}
-        labels.append(Judgement(**values, turn=turn, extra=extra, line=number))
-    return tuple(labels)
-
-
-def _label_faults(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    for key in ("query_id", "tool"):
-        value = row.get(key)
-        if not isinstance(value, str) or not value.strip():
-            yield key, f"is {kind_of(value) if value != '' else 'empty'}; it must be a text that is not empty"
-    grade = row.get("grade")
-    if type(grade) is not int or abs(grade) > MAX_GRADE:
-        yield "grade", f"is {kind_of(grade)}; a grade is a whole number from -{MAX_GRADE} to {MAX_GRADE}"
-    for key in ("judge", "date"):
-        if row.get(key) is not None and not isinstance(row[key], str):
-            yield key, f"is {kind_of(row[key])}; it must be a text"
-    if row.get("pass") is not None and (type(row["pass"]) is not int or row["pass"] < 1):
-        yield "pass", f"is {kind_of(row['pass'])}; it must be a whole number of at least 1"

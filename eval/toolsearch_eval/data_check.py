@@ -12,8 +12,10 @@ from toolsearch.catalog.core_tools import is_deferred
 from toolsearch.catalog.names import name_fault, shown
 from toolsearch.catalog.tool import Tool
 from toolsearch.errors import Problem
-from toolsearch_eval.data import DataSet, Judgement, Query, latest_grades
+from toolsearch_eval.conversation_check import check_conversation
+from toolsearch_eval.data import DataSet, Query
 from toolsearch_eval.data_files import read_qrels
+from toolsearch_eval.judgements import Judgement, derived_grades
 from toolsearch_eval.measures import relevant
 from toolsearch_eval.statistics import FEW_GROUPS
 
@@ -37,6 +39,7 @@ def check_data(data: DataSet) -> tuple[list[Problem], list[Problem]]:
     _check_texts(data, errors, warnings)
     _check_groups(data, errors)
     _check_judges(data, errors, warnings)
+    _check_conversations(data, errors)
     path = str(Path(data.path) / "queries.jsonl")
     for query in data.queries:
         for name in sorted(query.extra):
@@ -176,26 +179,38 @@ def _check_judges(data: DataSet, errors: list[Problem], warnings: list[Problem])
     if not data.labels:
         return
     path = Path(data.path) / "judgements.jsonl"
-    last: dict[tuple[str, str], int] = {}
+    settled = {(label.query_id, label.tool) for label in data.labels if label.settled}
+    first: dict[tuple[object, ...], Judgement] = {}
     for label in data.labels:
-        key = label.query_id, label.tool
-        last[key] = max(label.turn, last.get(key, label.turn))
-    first: dict[tuple[str, str], Judgement] = {}
-    for label in data.labels:
-        key = label.query_id, label.tool
-        if label.turn != last[key]:
-            continue  # a later pass settles it
-        other = first.setdefault(key, label)
-        if other.grade != label.grade:
-            which = f"{shown(label.tool)} of {shown(label.query_id)}"
-            message = (
-                f"{which} is {label.grade} here and {other.grade} on line {other.line}; a later pass can settle it"
-            )
-            fault = Problem(str(path), label.line, "grade", message)
-            (errors if other.judge == label.judge else warnings).append(fault)
+        pair = label.query_id, label.tool
+        same = first.setdefault((*pair, label.judge, label.turn, label.settled), label)
+        if same.grade != label.grade:
+            message = f"{_differs(label, same)}; one judge gives one grade in a pass: keep one"
+            errors.append(Problem(str(path), label.line, "grade", message))
+        elif same is not label:
+            message = f"repeats line {same.line}; keep one"
+            warnings.append(Problem(str(path), label.line, "", message))
+        other = first.setdefault(pair, label)
+        apart = other.judge != label.judge and other.turn == label.turn
+        if apart and other.grade != label.grade and pair not in settled:
+            message = f"{_differs(label, other)}; a label with settled: true decides"
+            warnings.append(Problem(str(path), label.line, "grade", message))
     derived = path.with_name("qrels.tsv")
-    if derived.is_file() and read_qrels(derived, errors) != latest_grades(data.labels):
+    if derived.is_file() and read_qrels(derived, errors) != derived_grades(data.labels):
         errors.append(Problem(str(derived), 0, "", "does not follow from judgements.jsonl; derive it anew"))
+
+
+def _differs(label: Judgement, other: Judgement) -> str:
+    which = f"{shown(label.tool)} of {shown(label.query_id)}"
+    return f"{which} is {label.grade} here and {other.grade} on line {other.line}"
+
+
+def _check_conversations(data: DataSet, errors: list[Problem]) -> None:
+    for conversation in data.conversations:
+        errors += check_conversation(conversation, data.tools)
+        if conversation.catalog != data.name:
+            message = f"is {shown(conversation.catalog)}, and the conversation lies in {shown(data.name)}; name that"
+            errors.append(Problem(conversation.path, 1, "catalog", message))
 
 
 def data_statistics(data: DataSet) -> dict[str, Any]:

@@ -14,15 +14,17 @@ from typing import Any
 
 from toolsearch.catalog.formats import write_catalog
 from toolsearch.errors import UsageError
-from toolsearch_eval.data import DataSet, Judgement, latest_grades, query_row
+from toolsearch_eval.conversations import conversation_rows
+from toolsearch_eval.data import DataSet, query_row
 from toolsearch_eval.data_files import FILES, MAX_GRADE, id_fault
+from toolsearch_eval.judgements import derived_grades, judgement_row
 
 
 def write_data(data: DataSet, folder: str | Path) -> Path:
     """Write a data set so that `load_data` gives an equal one back (but for its path and line numbers).
 
-    With labels, `judgements.jsonl` is written and `qrels.tsv` is derived from it. What else stands in the folder stays;
-    a new folder gets the card, the licence and the conversations of the one that the data came from.
+    With labels, `judgements.jsonl` is written and `qrels.tsv` is derived from it; each conversation is a file.
+    What else stands in the folder stays; a new folder gets card and licence of the one that the data came from.
 
     Args:
         data: The data set.
@@ -61,11 +63,13 @@ def _replaceable(folder: Path) -> bool:
 
 def _replaced(target: Path, folder: str, names: list[str]) -> list[str]:
     """The files that are written anew; those of the same name deeper inside belong to someone else."""
+    if Path(folder) == target / "conversations":
+        return [name for name in names if name.endswith(".jsonl")]
     return [name for name in names if name in FILES] if Path(folder) == target else []
 
 
 def _check(data: DataSet) -> None:
-    if data.labels and latest_grades(data.labels) != {key: dict(grades) for key, grades in data.judgements.items()}:
+    if data.labels and derived_grades(data.labels) != {key: dict(grades) for key, grades in data.judgements.items()}:
         raise UsageError("the labels give other grades than the judgements; change the labels and derive the grades.")
     seen: set[str] = set()
     for query in data.queries:
@@ -73,6 +77,10 @@ def _check(data: DataSet) -> None:
         if fault:
             raise UsageError(f"the query id {query.query_id!r} can't be written: it {fault}.")
         seen.add(query.query_id)
+    names = [conversation.name for conversation in data.conversations]
+    for name in names:
+        if names.count(name) > 1 or Path(name).name != name or not name or name.startswith("."):
+            raise UsageError(f"the conversation {name!r} can't be written: its name must be unique and a file's name.")
     for query_id, grades in data.judgements.items():
         for name in (query_id, *grades):
             if not name.strip() or set(name) & set("\t\r\n"):
@@ -89,14 +97,10 @@ def _copy_companions(data: DataSet, fresh: Path) -> None:
     card = data.about.get("card")
     # The card may be a text as well as a file's name; only a name inside of the folder is followed.
     names = {"LICENSE", *([card] if isinstance(card, str) and Path(card).name == card and len(card) < 100 else [])}
-    for path in [
-        *(source / name for name in sorted(names - set(FILES))),
-        *sorted(source.glob("conversations/*.jsonl")),
-    ]:
+    for name in sorted(names - set(FILES)):
+        path = source / name
         if path.is_file() and not path.is_symlink():  # a link may lead out of the folder
-            copy = fresh / path.relative_to(source)
-            copy.parent.mkdir(exist_ok=True)
-            shutil.copyfile(path, copy)
+            shutil.copyfile(path, fresh / name)
 
 
 def _write_files(data: DataSet, folder: Path) -> None:
@@ -105,19 +109,13 @@ def _write_files(data: DataSet, folder: Path) -> None:
     write_catalog(data.tools, folder / "catalog.jsonl")
     (folder / "queries.jsonl").write_bytes(_json_lines(map(query_row, data.queries)))
     if data.labels:
-        (folder / "judgements.jsonl").write_bytes(_json_lines(map(_label_row, data.labels)))
+        (folder / "judgements.jsonl").write_bytes(_json_lines(map(judgement_row, data.labels)))
+    for conversation in data.conversations:
+        (folder / "conversations").mkdir(exist_ok=True)
+        rows = _json_lines(conversation_rows(conversation))
+        (folder / "conversations" / f"{conversation.name}.jsonl").write_bytes(rows)
     lines = [f"{query}\t{tool}\t{grade}" for query, grades in data.judgements.items() for tool, grade in grades.items()]
     (folder / "qrels.tsv").write_bytes("\n".join(["query_id\ttool\tgrade", *lines, ""]).encode())
-
-
-def _label_row(label: Judgement) -> dict[str, Any]:
-    row: dict[str, Any] = {"query_id": label.query_id, "tool": label.tool, "grade": label.grade}
-    if label.judge:
-        row["judge"] = label.judge
-    row["pass"] = label.turn
-    if label.date:
-        row["date"] = label.date
-    return row | dict(label.extra)
 
 
 def _json_lines(rows: Iterable[Mapping[str, Any]]) -> bytes:

@@ -11,7 +11,8 @@ import pytest
 
 from toolsearch.errors import DataError, Problem, UnknownNameError
 from toolsearch_datasets import names
-from toolsearch_eval.data import DataSet, Judgement, Query, fingerprint_of, load_data
+from toolsearch_eval.data import DataSet, Query, fingerprint_of, load_data
+from toolsearch_eval.judgements import Judgement
 
 HEADER = "query_id\ttool\tgrade\n"
 MAIL = {"query_id": "m", "text": "send a mail"}
@@ -313,16 +314,16 @@ def test_the_shipped_sets_load_by_name() -> None:
         assert all((data.tools, data.queries, data.judgements, data.labels))
 
 
-def test_a_later_pass_settles_the_grade(write_folder: Any) -> None:
-    """The grade is that of the highest pass, and there of the last line, whatever the order of the lines."""
+def test_the_first_pass_holds_until_a_settled_label(write_folder: Any) -> None:
+    """The grade is that of the settled label, else of the lowest pass, and not that of a word in qrels.tsv."""
     labels = [
         {"query_id": "m", "tool": "send_mail", "grade": 2, "pass": 2},
         {"query_id": "m", "tool": "send_mail", "grade": 0, "pass": 1},
         {"query_id": "m", "tool": "read_file", "grade": 1, "judge": "a"},
-        {"query_id": "m", "tool": "read_file", "grade": 0, "judge": "b"},
+        {"query_id": "m", "tool": "read_file", "grade": 0, "judge": "b", "pass": 3, "settled": True},
     ]
     data = load_data(write_folder(queries=[MAIL], judgements=labels, qrels="m 0 gone 2\n"))
-    assert data.judgements == {"m": {"send_mail": 2, "read_file": 0}}
+    assert data.judgements == {"m": {"send_mail": 0, "read_file": 0}}
 
 
 def _tiny_with(**changes: Any) -> str:

@@ -101,7 +101,7 @@ ERRORS: list[tuple[str, list[dict[str, Any]], list[dict[str, Any]], list[tuple[s
     (
         "labels without a query",
         [],
-        [label("a", "send_mail", 2), label("a", "send_mail", 2)],
+        [label("a", "send_mail", 2), label("a", "list_files", 2)],
         [
             (
                 "judgements.jsonl",
@@ -120,7 +120,7 @@ ERRORS: list[tuple[str, list[dict[str, Any]], list[dict[str, Any]], list[tuple[s
                 "judgements.jsonl",
                 12,
                 "grade",
-                "'send_mail' of 'a' is 1 here and 2 on line 11; a later pass can settle it",
+                "'send_mail' of 'a' is 1 here and 2 on line 11; one judge gives one grade in a pass: keep one",
             )
         ],
     ),
@@ -212,16 +212,26 @@ def test_wordings_of_one_intent_make_a_slice_no_larger(write_folder: Any) -> Non
     assert [each.message for each in warnings] == ["'fine' has 1 groups: too few to tell"]
 
 
-def test_judges_who_disagree_are_a_warning_until_a_later_pass_settles_it(write_folder: Any) -> None:
-    """Two judges of one pass may differ; a label of a later pass ends it."""
+def test_judges_who_disagree_are_a_warning_until_it_is_settled(write_folder: Any) -> None:
+    """Two judges of one pass may differ; a settled label ends it, and another pass made apart is no conflict."""
     labels = [label("ok-0", "list_files", 0, judge="ann"), label("ok-0", "list_files", 1, judge="ben")]
     folder = write_folder(tools=TOOLS, queries=TEN, judgements=TEN_LABELS + labels, qrels=None)
     assert [each.message for each in check_data(load_data(folder))[1]] == [
-        "'list_files' of 'ok-0' is 1 here and 0 on line 11; a later pass can settle it"
+        "'list_files' of 'ok-0' is 1 here and 0 on line 11; a label with settled: true decides"
     ]
-    settled = [*TEN_LABELS, *labels, label("ok-0", "list_files", 1, **{"pass": 2})]
-    folder = write_folder(tools=TOOLS, queries=TEN, judgements=settled, qrels=None)
-    assert check_data(load_data(folder)) == ([], [])
+    for end in (
+        [*labels, label("ok-0", "list_files", 1, settled=True)],
+        [labels[0], label("ok-0", "list_files", 1, judge="ann", **{"pass": 2})],
+    ):
+        folder = write_folder(tools=TOOLS, queries=TEN, judgements=TEN_LABELS + end, qrels=None)
+        assert check_data(load_data(folder)) == ([], [])
+
+
+def test_a_label_that_stands_twice_is_a_warning(write_folder: Any) -> None:
+    """The same judge, pass, query, tool and grade on two lines is told with the other line."""
+    labels = [label("ok-0", "list_files", 0), label("ok-0", "list_files", 0)]
+    folder = write_folder(tools=TOOLS, queries=TEN, judgements=TEN_LABELS + labels, qrels=None)
+    assert found(check_data(load_data(folder))[1]) == [("judgements.jsonl", 12, "", "repeats line 11; keep one")]
 
 
 def test_one_name_on_two_servers_is_an_error(write_folder: Any) -> None:

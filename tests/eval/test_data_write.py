@@ -18,8 +18,10 @@ from hypothesis import strategies as st
 from toolsearch.catalog.tool import Tool
 from toolsearch.errors import UsageError
 from toolsearch_datasets import names
-from toolsearch_eval.data import DataSet, Judgement, Query, fingerprint_of, latest_grades, load_data
+from toolsearch_eval.conversations import Conversation, UserEvent
+from toolsearch_eval.data import DataSet, Query, fingerprint_of, load_data
 from toolsearch_eval.data_write import write_data
+from toolsearch_eval.judgements import Judgement, derived_grades
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 """Anything that UTF-8 can hold: control characters, line separators and marks of direction too."""
@@ -73,6 +75,7 @@ def data_sets(draw: st.DrawFn) -> DataSet:
             judge=draw(TEXT),
             turn=draw(st.integers(1, 5)),
             date=draw(TEXT),
+            settled=draw(st.booleans()),
             extra=draw(EXTRA),
         )
         for _ in range(draw(st.integers(0, 4)) if queries else 0)
@@ -80,7 +83,7 @@ def data_sets(draw: st.DrawFn) -> DataSet:
     tools = tuple(Tool(name=name, description=draw(st.none() | TEXT)) for name in tool_names)
     about = {**draw(st.dictionaries(TEXT, TOML, max_size=3)), "name": draw(NAME)}
     about.pop("card", None)
-    judgements = latest_grades(labels)
+    judgements = derived_grades(labels)
     return DataSet(
         name=str(about["name"]),
         path="",
@@ -128,8 +131,8 @@ def test_fields_with_their_default_value_are_not_written(write_folder: Any, tmp_
 def test_a_set_is_replaced_and_what_else_lies_there_stays(write_folder: Any) -> None:
     """The five files are written anew; other files, also of the same names deeper inside, are left as they are."""
     folder = write_folder(queries=[{"query_id": "q", "text": "x"}], judgements='{"query_id":"q","tool":"t","grade":1}')
-    (folder / "conversations").mkdir()
-    (folder / "conversations" / "queries.jsonl").write_text("mine")
+    (folder / "conversations" / "old").mkdir(parents=True)
+    (folder / "conversations" / "old" / "queries.jsonl").write_text("mine")
     (folder / "notes.md").write_text("mine")
     data = load_data(folder)
     write_data(replace(data, labels=(), queries=()), folder)
@@ -141,7 +144,7 @@ def test_a_set_is_replaced_and_what_else_lies_there_stays(write_folder: Any) -> 
         "qrels.tsv",
         "queries.jsonl",
     ]
-    assert (folder / "conversations" / "queries.jsonl").read_text() == "mine"
+    assert (folder / "conversations" / "old" / "queries.jsonl").read_text() == "mine"
     assert load_data(folder).judgements == {"q": {"t": 1}}
     assert [path.name for path in folder.parent.iterdir()] == ["set"]
 
@@ -154,11 +157,35 @@ def test_a_copy_brings_card_licence_and_conversations(write_folder: Any, tmp_pat
     (folder / "CARD.md").write_text("about")
     (folder / "LICENSE").symlink_to(secret)
     (folder / "conversations").mkdir()
-    (folder / "conversations" / "one.jsonl").write_text("{}")
+    lines = '{"conversation":"one","catalog":"n","split":"dev"}\n{"type":"user","text":"hi","needs":[]}\n'
+    (folder / "conversations" / "one.jsonl").write_text(lines)
     copy = write_data(load_data(folder), tmp_path / "deep" / "copy")
     assert (copy / "CARD.md").read_text() == "about"
-    assert (copy / "conversations" / "one.jsonl").read_text() == "{}"
+    assert [each.events for each in load_data(copy).conversations] == [(UserEvent(text="hi"),)]
+    assert [path.name for path in (copy / "conversations").iterdir()] == ["one.jsonl"]
     assert not (copy / "LICENSE").exists()
+
+
+def test_the_conversations_of_a_set_are_replaced_with_the_others(write_folder: Any) -> None:
+    """A conversation that the data holds no more is gone from the folder after writing."""
+    folder = write_folder()
+    (folder / "conversations").mkdir()
+    for name in ("one", "two"):
+        row = f'{{"conversation":"{name}","catalog":"set","split":"test"}}\n'
+        (folder / "conversations" / f"{name}.jsonl").write_text(row)
+    data = load_data(folder)
+    write_data(replace(data, conversations=data.conversations[1:]), folder)
+    assert [each.name for each in load_data(folder).conversations] == ["two"]
+
+
+@pytest.mark.parametrize("names", [["a", "a"], ["../a"], [".a"], [""]])
+def test_conversations_without_a_name_of_their_own_are_refused(names: list[str], tmp_path: Path) -> None:
+    """Each name becomes a file's name, so it must be one, and no two may be the same."""
+    conversations = tuple(Conversation(name=name, catalog="n") for name in names)
+    data = DataSet(name="n", path="", tools=(), queries=(), judgements={}, fingerprint="", conversations=conversations)
+    with pytest.raises(UsageError, match="its name must be unique and a file's name"):
+        write_data(data, tmp_path / "set")
+    assert not (tmp_path / "set").exists()
 
 
 @pytest.mark.parametrize("card", ["../secret", "a text with\nlines", 5, "queries.jsonl"])
