@@ -11,6 +11,7 @@ ACTIONS = {
     "check": "report every error and every doubtful line",
     "stats": "count what it holds",
     "import": "make a data set from files of another form",
+    "export": "write a data set in the form of BEIR or TREC",
     "split": "give every group to dev or to test, for good",
     "pool": "write out what rankers bring and nobody has judged",
     "judge": "take in grades that were filled in",
