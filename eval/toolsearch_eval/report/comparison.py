@@ -12,7 +12,8 @@ from toolsearch_eval.report.pictures import can_draw, dumbbell_picture, forest_p
 from toolsearch_eval.report.rows import ForestRow, challenger_rows, dumbbell_rows, forest_rows
 
 FOREST_HEADER = ("", "queries", "groups", "difference", "p", "better", "equal", "worse", "detectable")
-_DRAWN_QUERIES = 30
+DRAWN_QUERIES = 30
+"""Queries that moved most that a picture shows."""
 
 
 def headline(comparison: Comparison) -> str:
@@ -107,7 +108,7 @@ def comparison_pieces(
 
     Args:
         comparison: What was found.
-        reasons: For each query of `moved`.
+        reasons: For the first queries of `moved`; those are shown with both rankings, the others as numbers alone.
         about: On what it was judged, a line each.
     """
     rows = forest_rows(comparison)
@@ -119,7 +120,7 @@ def comparison_pieces(
         forest_grid(rows, "slice"),
         Heading("Queries that moved most"),
     ]
-    drawn = dumbbell_rows(comparison, _DRAWN_QUERIES)
+    drawn = dumbbell_rows(comparison, DRAWN_QUERIES)
     if not drawn:
         return (*pieces, Paragraph("No query moved."))
     if can_draw():
@@ -143,7 +144,7 @@ def comparison_pieces(
             ),
         )
     )
-    for moved, why in zip(comparison.moved, reasons, strict=True):
+    for moved, why in zip(comparison.moved, reasons, strict=False):
         title = f"{moved.query.query_id}: {number_text(moved.a)} to {number_text(moved.b)}"
         grid = Grid(("rank", comparison.a, comparison.b, "change", "grade"), tuple(rank_changes(moved)))
         lines = Lines(reason_lines(why, comparison.a, comparison.b))
