@@ -114,8 +114,17 @@ def _write_files(data: DataSet, folder: Path) -> None:
         (folder / "conversations").mkdir(exist_ok=True)
         rows = _json_lines(conversation_rows(conversation))
         (folder / "conversations" / f"{conversation.name}.jsonl").write_bytes(rows)
-    lines = [f"{query}\t{tool}\t{grade}" for query, grades in data.judgements.items() for tool, grade in grades.items()]
-    (folder / "qrels.tsv").write_bytes("\n".join(["query_id\ttool\tgrade", *lines, ""]).encode())
+    (folder / "qrels.tsv").write_bytes(qrels_bytes(data.judgements))
+
+
+def qrels_bytes(judgements: Mapping[str, Mapping[str, int]]) -> bytes:
+    r"""The file `qrels.tsv` for these grades, in their order.
+
+    >>> qrels_bytes({"q": {"t": 2}})
+    b'query_id\ttool\tgrade\nq\tt\t2\n'
+    """
+    lines = [f"{query}\t{tool}\t{grade}" for query, grades in judgements.items() for tool, grade in grades.items()]
+    return "\n".join(["query_id\ttool\tgrade", *lines, ""]).encode()
 
 
 def _json_lines(rows: Iterable[Mapping[str, Any]]) -> bytes:
