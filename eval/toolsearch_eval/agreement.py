@@ -160,7 +160,7 @@ def agreement(
         repeats += name in grades
         grades.setdefault(name, label.grade)
     shared = {unit: grades for unit, grades in units.items() if len(grades) > 1}
-    by_group: dict[str, list[Sequence[int]]] = {}
+    by_group: dict[str, list[tuple[int, ...]]] = {}
     for (query_id, _), grades in shared.items():
         by_group.setdefault(groups.get(query_id, query_id), []).append(tuple(grades.values()))
     disputes = [
