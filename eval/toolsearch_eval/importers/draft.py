@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, Literal
 
 from toolsearch.catalog.names import name_fault, shown
@@ -14,11 +13,8 @@ from toolsearch.errors import DataError, Problem
 from toolsearch_eval.data import DataSet, Judgement, Query, fingerprint_of, latest_grades
 from toolsearch_eval.data_files import MAX_GRADE, id_fault
 from toolsearch_eval.importers.reading import Place
+from toolsearch_eval.importers.same_tool import is_same, merged
 from toolsearch_eval.measures import relevant
-
-SAME_TOOL = 0.2
-"""Share of common words from which on two descriptions under one name are taken for one tool: sets that list the tools
-of each query apart describe one and the same function in slightly different words."""
 
 _LISTED = 5
 _WORD = re.compile(r"\w+")
@@ -79,6 +75,8 @@ class Draft:
                 fault.
             any_name: Take names that no model would be shown, too.
         """
+        if tool.server is not None and not tool.server.strip():
+            tool = replace(tool, server=None)  # a file of ours would say so too
         fault = None if any_name else name_fault(tool.name)
         if fault is not None:
             self.fault(place, "name", f"a tool's name {fault}")
@@ -101,8 +99,8 @@ class Draft:
                 if number > 1:
                     self.note("several tools have one name and different descriptions, and are numbered", name)
                 return name
-            if _is_same(known, tool):
-                self._tools[name] = _merged(known, tool)
+            if is_same(known, tool):
+                self._tools[name] = merged(known, tool)
                 return name
             number += 1
 
@@ -232,7 +230,8 @@ class Draft:
 
     def _imported(self, name: str) -> Imported:
         tools, queries = tuple(self._tools.values()), tuple(self._queries.values())
-        judgements = latest_grades(self._labels) if self._labels else self._grades
+        grades = {query_id: grades for query_id, grades in self._grades.items() if grades}
+        judgements = latest_grades(self._labels) if self._labels else grades
         warnings = [
             what
             + (
@@ -303,32 +302,3 @@ class Draft:
         for query_id, query in self._queries.items():
             if query.expect != "none" and not relevant(self._grades.get(query_id, {})):
                 self.note("queries have no relevant tool; label them, or say that they expect none", query_id)
-
-
-def _is_same(known: Tool, other: Tool) -> bool:
-    mine, theirs = (set(_WORD.findall((tool.description or "").casefold())) for tool in (known, other))
-    if not mine or not theirs:
-        return True
-    return len(mine & theirs) / len(mine | theirs) >= SAME_TOOL
-
-
-def _merged(known: Tool, other: Tool) -> Tool:
-    def size(schema: Mapping[str, Any] | None) -> int:
-        return len(schema.get("properties") or ()) if schema is not None else -1
-
-    described = max((known.description, other.description), key=lambda text: len(text or ""))
-    schema = other.input_schema if size(other.input_schema) > size(known.input_schema) else known.input_schema
-    return replace(known, description=described, input_schema=schema)
-
-
-def sources_of(given: Sequence[str | Path]) -> list[Path]:
-    """The files and folders that were named.
-
-    Raises:
-        DataError: One does not exist; every such one at once.
-    """
-    paths = [Path(each) for each in given]
-    missing = [Problem(str(path), 0, "", "there is no such file or folder") for path in paths if not path.exists()]
-    if missing:
-        raise DataError(missing)
-    return paths

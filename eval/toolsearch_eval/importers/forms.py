@@ -8,7 +8,8 @@ from pathlib import Path
 
 from toolsearch.errors import UnknownNameError
 from toolsearch_eval.importers.bfcl import PACKAGE, package_folder
-from toolsearch_eval.importers.draft import Imported, sources_of
+from toolsearch_eval.importers.draft import Imported
+from toolsearch_eval.importers.reading import sources_of
 
 FORMS = {
     "apibank": "API-Bank: dialogues that call APIs",

@@ -19,7 +19,7 @@ from toolsearch.catalog.json_source import (
     surrogate_path,
     too_deep,
 )
-from toolsearch.errors import Problem, UsageError
+from toolsearch.errors import DataError, Problem, UsageError
 from toolsearch_eval.data_files import kind_of, read_lines, read_rows, read_text
 
 _LONGEST_CELL = 10_000_000
@@ -40,6 +40,19 @@ class Place:
     def problem(self, field: str, message: str) -> Problem:
         """A fault here."""
         return Problem(str(self.path), self.line, field, message)
+
+
+def sources_of(given: Sequence[str | Path]) -> list[Path]:
+    """The files and folders that were named.
+
+    Raises:
+        DataError: One does not exist; every such one at once.
+    """
+    paths = [Path(each) for each in given]
+    missing = [Problem(str(path), 0, "", "there is no such file or folder") for path in paths if not path.exists()]
+    if missing:
+        raise DataError(missing)
+    return paths
 
 
 def find_file(sources: Sequence[Path], *names: str, needed: str = "") -> Path | None:

@@ -80,9 +80,9 @@ def _instruction(entry: dict[str, Any], place: Place, draft: Draft, needs: list[
     draft.query(query_id, text, place, slice=place.path.stem, language="en")
     needs.append(query_id)
     for pair in right:
-        key = tuple(pair) if isinstance(pair, list) and len(pair) == 2 else None
-        if key in names:
-            draft.grade(query_id, names[key], 2, place)
+        is_pair = isinstance(pair, list) and len(pair) == 2 and all(isinstance(part, str) for part in pair)
+        if is_pair and tuple(pair) in names:
+            draft.grade(query_id, names[pair[0], pair[1]], 2, place)
         else:
             draft.note("relevant APIs that the entry does not list are not taken", f"{pair} of {query_id}")
 
@@ -95,28 +95,31 @@ def _api(api: Any, place: Place, draft: Draft) -> tuple[tuple[str, str], Tool] |
     tool, name = (text_of(dict(api), key, place, draft.problems) for key in ("tool_name", "api_name"))
     if tool is None or name is None:
         return None
-    parameters = {
-        each["name"]: {
-            key: each[key] for key in ("type", "description") if isinstance(each.get(key), str) and each[key]
-        }
-        for key in ("required_parameters", "optional_parameters")
-        for each in api.get(key) or ()
-        if isinstance(each, Mapping) and isinstance(each.get("name"), str)
-    }
-    required = [
-        each["name"]
-        for each in api.get("required_parameters") or ()
-        if isinstance(each, Mapping) and isinstance(each.get("name"), str)
-    ]
+    needed = _parameters(api, "required_parameters", place, draft)
+    parameters = needed | _parameters(api, "optional_parameters", place, draft)
     description, category = api.get("api_description"), api.get("category_name")
     full = f"{_plain(name)}_for_{_plain(tool)}"
     return (tool, name), Tool(
         name=full[-_LONGEST:],
         description=description if isinstance(description, str) else None,
-        input_schema=object_schema(parameters, required),
+        input_schema=object_schema(parameters, needed),
         server=tool,
         meta={"category": category} if isinstance(category, str) else {},
     )
+
+
+def _parameters(api: Mapping[str, Any], key: str, place: Place, draft: Draft) -> dict[str, dict[str, str]]:
+    """Type and description of each parameter, by its name."""
+    rows = [] if api.get(key) is None else api[key]
+    if not isinstance(rows, list) or not all(
+        isinstance(row, Mapping) and isinstance(row.get("name"), str) for row in rows
+    ):
+        draft.fault(place, key, "must be a list of objects with a name")
+        return {}
+    return {
+        row["name"]: {key: row[key] for key in ("type", "description") if isinstance(row.get(key), str) and row[key]}
+        for row in rows
+    }
 
 
 def _plain(name: str) -> str:
@@ -126,7 +129,7 @@ def _plain(name: str) -> str:
 def _retriever(corpus: Path, sources: Sequence[Path], draft: Draft, needs: list[str]) -> None:
     names: dict[str, str] = {}
     for place, row in named_cells(corpus, draft.problems, needed=("docid", "document_content"), delimiter="\t"):
-        content = json_text(row["document_content"], place, "document_content", draft.problems)
+        content = json_text(_on_one_line(row["document_content"]), place, "document_content", draft.problems)
         found = _api(content, place, draft) if content is not None else None
         if found is not None:
             names[row["docid"]] = draft.tool(found[1], place, merge=True)
@@ -144,6 +147,11 @@ def _retriever(corpus: Path, sources: Sequence[Path], draft: Draft, needs: list[
                 draft.fault(place, "", f"the grade is {columns[3][:40]!r}; it must be a whole number")
             elif int(columns[3]) > 0:
                 draft.grade(f"{part}-{columns[0]}", names.get(columns[2], f"docid {columns[2]}"), 2, place)
+
+
+def _on_one_line(document: str) -> str:
+    """JSON whose texts hold line breaks as they are, which it may not, with their escapes."""
+    return document.strip().replace("\n", "\\n").replace("\t", "\\t")
 
 
 def _columns(path: Path, count: int, draft: Draft) -> Iterator[tuple[Place, list[str]]]:
