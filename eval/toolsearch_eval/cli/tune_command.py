@@ -7,7 +7,7 @@ import os
 import socket
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -131,29 +131,30 @@ def run(arguments: argparse.Namespace) -> int:
     sets = label_all([load_data(each) for each in given], [load_data(each) for each in arguments.whole], settings)
     folder = Path(arguments.folder)
     kept = open_storage(arguments.storage or str(folder / "studies.journal"), grace=arguments.grace)
-    if arguments.worker and not kept.shared:
-        raise UsageError(
-            "--worker works on a storage that is shared: give --storage postgresql+psycopg://… or redis://…"
+    with closing(kept):
+        if arguments.worker and not kept.shared:
+            raise UsageError(
+                "--worker works on a storage that is shared: give --storage postgresql+psycopg://… or redis://…"
+            )
+        tell(
+            f"tuning {neutralise(space.profile.name)}: {len(space.parameters)} parameters, "
+            f"{sum(len(each.queries) for each in sets)} queries in {sum(len(each.groups) for each in sets)} groups"
         )
-    tell(
-        f"tuning {neutralise(space.profile.name)}: {len(space.parameters)} parameters, "
-        f"{sum(len(each.queries) for each in sets)} queries in {sum(len(each.groups) for each in sets)} groups"
-    )
-    worker = f"{socket.gethostname()}-{os.getpid()}-{uuid.uuid4().hex}"
-    if arguments.worker:
-        return _work(arguments, settings, space, sets, kept, worker)
-    with _bar(settings.trials) as progress:
-        tuned = tune(
-            sets,
-            space,
-            settings,
-            kept=kept,
-            openings=folder / "openings.jsonl",
-            now=lambda: datetime.now(UTC),
-            worker=worker,
-            name=arguments.study,
-            progress=progress,
-        )
+        worker = f"{socket.gethostname()}-{os.getpid()}-{uuid.uuid4().hex}"
+        if arguments.worker:
+            return _work(arguments, settings, space, sets, kept, worker)
+        with _bar(settings.trials) as progress:
+            tuned = tune(
+                sets,
+                space,
+                settings,
+                kept=kept,
+                openings=folder / "openings.jsonl",
+                now=lambda: datetime.now(UTC),
+                worker=worker,
+                name=arguments.study,
+                progress=progress,
+            )
     out = Path(arguments.out or folder / f"{tuned.study}.toml")
     write_text(out, tuned_toml(tuned, datetime.now(UTC)))
     tell_warnings(tuned.warnings)

@@ -8,12 +8,14 @@ trial runs far longer than any does. Either way it is failed, and tried again un
 from __future__ import annotations
 
 import hashlib
+import random
 import threading
 import time
 import warnings
+from collections import Counter
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from toolsearch.errors import UsageError
 from toolsearch_eval.tuning.evaluator import Evaluator
@@ -22,9 +24,14 @@ from toolsearch_eval.tuning.propose import STEPWISE, Proposer, Tried
 from toolsearch_eval.tuning.space import Space
 from toolsearch_eval.tuning.storage import Kept, StoredStudy
 
+if TYPE_CHECKING:
+    import optuna
+
 Answer = TypeVar("Answer")
 PATIENCE = 120.0
 """Seconds for which a storage may be away, as while its server starts again."""
+_RETRY = "retry_of"
+"""A fact about a trial: which failed one it tries again."""
 _AWAY = ("OperationalError", "InterfaceError", "ConnectionError", "TimeoutError")
 """What the drivers call it when a server can't be reached; by name, as not every driver is installed."""
 _SLOWEST = 20.0
@@ -41,6 +48,7 @@ class SharedStudy(StoredStudy):
         space: Space,
         *,
         objectives: int = 1,
+        worker: str = "",
         clock: Callable[[], float] = time.monotonic,
         pause: Callable[[float], object] = time.sleep,
     ) -> None:
@@ -51,6 +59,7 @@ class SharedStudy(StoredStudy):
             name: As in `StoredStudy`.
             space: What moves.
             objectives: How many scores a trial has.
+            worker: A name that no other worker has.
             clock: Seconds that only ever grow.
             pause: Waits that many seconds.
         """
@@ -58,6 +67,8 @@ class SharedStudy(StoredStudy):
         self._grace = kept.grace
         self._seen: dict[int, float] = {}
         self._own: set[int] = set()
+        self._ids: dict[int, int] = {}
+        self._patience = 0.2 + 2.0 * random.Random(worker).random()
         super_init = super().__init__
         # Two workers may begin it in the same moment: the second then joins.
         self.patiently(lambda: super_init(kept.storage, name, space, objectives=objectives))
@@ -84,12 +95,11 @@ class SharedStudy(StoredStudy):
                 self._pause(wait)
                 wait = min(2.0, wait * 2)
 
-    def counts(self) -> tuple[int, int]:
-        """How many trials are finished, and how many are running or waiting."""
+    def counts(self) -> tuple[int, int, int]:
+        """How many trials are finished, running and waiting."""
         states = self._optuna.trial.TrialState
-        trials = self.patiently(lambda: self._study.get_trials(deepcopy=False))
-        finished = sum(each.state == states.COMPLETE for each in trials)
-        return finished, sum(each.state in (states.RUNNING, states.WAITING) for each in trials)
+        counted = Counter(each.state for each in self._trials())
+        return counted[states.COMPLETE], counted[states.RUNNING], counted[states.WAITING]
 
     def best(self) -> float:
         """The best first score of all finished trials that meet the constraints."""
@@ -104,23 +114,26 @@ class SharedStudy(StoredStudy):
         """All trials that are finished or running, by number."""
         return self.patiently(self.tried)
 
-    def offer(self, proposals: Sequence[Mapping[str, float]]) -> None:
-        """Write trials down as waiting, for whoever claims them."""
+    def offer(self, proposals: Sequence[Mapping[str, float]], *, retry_of: int | None = None) -> None:
+        """Write trials down as waiting, for whoever claims them.
+
+        Args:
+            proposals: What they try.
+            retry_of: The number of a failed trial that is tried again.
+        """
         waiting = self._optuna.trial.TrialState.WAITING
         for values in proposals:
-            frozen = self._frozen(values, waiting)
+            frozen = self._frozen(values, waiting, {} if retry_of is None else {_RETRY: retry_of})
             self.patiently(lambda frozen=frozen: self._study.add_trial(frozen))  # type: ignore[misc]
 
     def claim(self, count: int) -> list[Tried]:
         """Take up to so many waiting trials; none is given to two workers."""
-        states = self._optuna.trial.TrialState
+        waiting = self._optuna.trial.TrialState.WAITING
         claimed: list[Tried] = []
-        for each in self.patiently(lambda: self._study.get_trials(deepcopy=False, states=(states.WAITING,))):
-            if len(claimed) == count:
-                break
+        for each in [each for each in self._trials() if each.state == waiting][:count]:
             # A sign of life before it runs: no trial that runs is without one, wherever its worker is killed.
             self.beat([each.number])
-            if self.patiently(lambda number=each.number: self._take(number)):  # type: ignore[misc]
+            if self.patiently(lambda number=each.number: self._set(number, "RUNNING")):  # type: ignore[misc]
                 self._own.add(each.number)
                 values = {name: float(each.params[name]) for name in self._ranges}
                 claimed.append(Tried(number=each.number, values=values))
@@ -142,28 +155,39 @@ class SharedStudy(StoredStudy):
         self.patiently(tell)
         self._own.discard(number)
 
-    def recover(self, longest: float) -> None:
+    def recover(self, longest: float) -> int:
         """Let trials whose worker is gone be tried again.
 
         Args:
             longest: Seconds that a batch of ours took at most.
+
+        Returns:
+            How many failed trials nobody has tried again yet: whoever failed one may have been killed right after.
         """
         from optuna.storages import fail_stale_trials
 
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # heartbeats are still marked as experimental
             self.patiently(lambda: fail_stale_trials(self._study))
-        states = self._optuna.trial.TrialState
-        running = self.patiently(lambda: self._study.get_trials(deepcopy=False, states=(states.RUNNING,)))
-        now = self._clock()
-        others = {each.number: each for each in running if each.number not in self._own}
-        self._seen = {number: self._seen.get(number, now) for number in others}
-        for number, since in self._seen.items():
-            # Our own clock alone: those of other machines may show anything.
-            if now - since > max(2.0 * self._grace, _SLOWEST * longest) and self.patiently(
-                lambda number=number: self._fail(number)  # type: ignore[misc]
-            ):
-                self.offer([{name: float(others[number].params[name]) for name in self._ranges}])
+        states, now = self._optuna.trial.TrialState, self._clock()
+        trials = self._trials()
+        retried = {each.user_attrs.get(_RETRY) for each in trials}
+        failed = [each for each in trials if each.state == states.FAIL and each.number not in retried]
+        others = [each for each in trials if each.state == states.RUNNING and each.number not in self._own]
+        # Our own clock alone: those of other machines may show anything.
+        watched = {each.number for each in (*failed, *others)}
+        self._seen = {number: self._seen.get(number, now) for number in watched}
+        for each in others:
+            if now - self._seen[each.number] > max(2.0 * self._grace, _SLOWEST * longest):
+                self.patiently(lambda number=each.number: self._set(number, "FAIL"))  # type: ignore[misc]
+        left = 0
+        for each in failed:
+            # Each worker takes its own while before it steps in, so that seldom two try the same trial again.
+            if now - self._seen[each.number] < self._patience:
+                left += 1
+            else:
+                self.offer([{name: float(each.params[name]) for name in self._ranges}], retry_of=each.number)
+        return left
 
     def beat(self, numbers: Sequence[int]) -> None:
         """Give a sign of life for some trials, where the storage has such."""
@@ -191,23 +215,22 @@ class SharedStudy(StoredStudy):
             over.set()
             thread.join()
 
-    def _take(self, number: int) -> bool:
+    def _trials(self) -> list[optuna.trial.FrozenTrial]:
+        trials = self.patiently(lambda: self._study.get_trials(deepcopy=False))
+        self._ids |= {each.number: each._trial_id for each in trials}
+        return trials
+
+    def _trial_id(self, number: int) -> int:
+        known = self._ids.get(number)
+        return super()._trial_id(number) if known is None else known
+
+    def _set(self, number: int, state: str) -> bool:
+        """Whether it was this worker that brought the trial into the state."""
         from optuna.exceptions import UpdateFinishedTrialError
 
+        wanted = self._optuna.trial.TrialState[state]
         try:
-            running = self._optuna.trial.TrialState.RUNNING
-            return bool(self._storage.set_trial_state_values(self._trial_id(number), running))
-        except UpdateFinishedTrialError:
-            return False
-
-    def _fail(self, number: int) -> bool:
-        """Whether it was this worker that failed the trial."""
-        from optuna.exceptions import UpdateFinishedTrialError
-
-        try:
-            return bool(
-                self._storage.set_trial_state_values(self._trial_id(number), self._optuna.trial.TrialState.FAIL)
-            )
+            return bool(self._storage.set_trial_state_values(self._trial_id(number), wanted))
         except UpdateFinishedTrialError:
             return False
 
@@ -238,24 +261,27 @@ def share(
     own = int.from_bytes(hashlib.sha256(f"{plan.seed}:{worker}".encode()).digest()[:4], "big")
     batch, longest = 0, 0.0
     while True:
-        study.recover(longest)
-        finished, opened = study.counts()
+        left = study.recover(longest)
+        finished, running, waiting = study.counts()
         yield finished
-        if finished >= plan.trials:
+        if finished >= plan.trials and not running + waiting + left:
             return
         claimed = study.claim(plan.batch)
         if not claimed:
-            room = plan.trials - finished - opened
+            room = plan.trials - finished - running - waiting - left
             if room <= 0:
-                # What is left runs elsewhere; should its worker be gone, it will wait for us soon.
+                # What is left runs elsewhere; should its worker be gone, it will wait for us soon. All workers see the
+                # last trial finished, so that all end with the same ones.
                 study._pause(0.2)
                 continue
             proposer = Proposer(
                 evaluator.space, plan.sampler, seed=own, population=plan.batch, objectives=objective.count
             )
             proposer.add(study.history())
-            study.offer(proposer.ask(batch, min(plan.batch, room)))
+            proposals = proposer.ask(batch, min(plan.batch, room))
             batch += 1
+            # Proposing takes a while, in which others may have proposed the rest.
+            study.offer(proposals[: max(0, plan.trials - sum(study.counts()) - left)])
             continue
         began = study._clock()
         with study.alive([each.number for each in claimed]):

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import re
 import sys
+import time
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +29,7 @@ SCHEMES: Mapping[str, tuple[tuple[str, str], ...]] = {
     "rediss": (("redis", "redis"),),
 }
 """The kinds of address that are accepted, each with the libraries that it needs and the extras that bring them."""
+_ATTEMPTS = 6
 _PASSWORD = re.compile(r"(?<=://)([^/@]*):[^/@]*@")
 
 
@@ -44,6 +46,14 @@ class Kept:
     storage: optuna.storages.BaseStorage
     shared: bool = False
     grace: int = 60
+
+    def close(self) -> None:
+        """Close the connections of a database."""
+        from optuna.storages import RDBStorage
+
+        if isinstance(self.storage, RDBStorage):
+            self.storage.remove_session()
+            self.storage.engine.dispose()
 
 
 class StoredStudy:
@@ -103,20 +113,25 @@ class StoredStudy:
                     trial.set_constraint(name, value)
         self._study.tell(number, list(scores))
 
-    def _frozen(self, values: Mapping[str, float], state: Any) -> optuna.trial.FrozenTrial:
-        return self._optuna.trial.create_trial(state=state, params=dict(values), distributions=self._ranges)
+    def _frozen(
+        self, values: Mapping[str, float], state: Any, facts: Mapping[str, Any] | None = None
+    ) -> optuna.trial.FrozenTrial:
+        return self._optuna.trial.create_trial(
+            state=state, params=dict(values), distributions=self._ranges, user_attrs=dict(facts or {})
+        )
 
     def _trial_id(self, number: int) -> int:
         study_id = self._storage.get_study_id_from_name(self.name)
         return self._storage.get_trial_id_from_study_id_trial_number(study_id, number)
 
 
-def open_storage(where: str, *, grace: int = 60) -> Kept:
+def open_storage(where: str, *, grace: int = 60, pause: Callable[[float], object] = time.sleep) -> Kept:
     """A storage by address, or a journal in a file.
 
     Args:
         where: `postgresql+psycopg://…`, `sqlite:///…`, `redis://…`, or a file's path.
         grace: Seconds without a sign of life after which a worker counts as gone, at least 2.
+        pause: Waits that many seconds.
 
     Raises:
         UnknownNameError: Another kind of address.
@@ -135,7 +150,7 @@ def open_storage(where: str, *, grace: int = 60) -> Kept:
         with warnings.catch_warnings():
             # Heartbeats and Redis are still marked as experimental; both are tested here with the pinned version.
             warnings.simplefilter("ignore")
-            storage = _redis(where) if scheme.startswith("redis") else _database(where, grace)
+            storage = _redis(where) if scheme.startswith("redis") else _tables(where, grace, pause)
     except Exception as error:  # the drivers have errors of their own, of many kinds
         first = " ".join(str(error).split())[:200]
         raise UsageError(f"storage {shown(where)} can't be used: {shown(first)}") from error
@@ -202,8 +217,23 @@ def _hold(path: str) -> None:
     _held[real] = stream
 
 
+def _tables(url: str, grace: int, pause: Callable[[float], object]) -> optuna.storages.BaseStorage:
+    """The database with its tables; of several workers that find none at once one makes them, and the others wait."""
+    for attempt in range(1, _ATTEMPTS + 1):
+        try:
+            return _database(url, grace)
+        except Exception as error:
+            made_elsewhere = any(
+                word in str(error) for word in ("already exists", "duplicate key", "UNIQUE constraint")
+            )
+            if not made_elsewhere or attempt == _ATTEMPTS:
+                raise
+            pause(0.2 * attempt)
+    raise AssertionError("the last attempt returns or raises")
+
+
 def _database(url: str, grace: int) -> optuna.storages.BaseStorage:
-    from optuna.storages import RDBStorage, RetryHeartbeatStaleTrialCallback
+    from optuna.storages import RDBStorage
 
     return RDBStorage(
         url,
@@ -211,7 +241,6 @@ def _database(url: str, grace: int) -> optuna.storages.BaseStorage:
         engine_kwargs={"pool_pre_ping": True},
         heartbeat_interval=max(1, grace // 6),
         grace_period=grace,
-        heartbeat_stale_trial_callback=RetryHeartbeatStaleTrialCallback(),
     )
 
 

@@ -210,8 +210,8 @@ def run_study(
     start = time.perf_counter()
     best = float("-inf")
     if kept.shared:
-        shared = SharedStudy(kept, own, space, objectives=objective.count)
-        before, _ = shared.counts()
+        shared = SharedStudy(kept, own, space, objectives=objective.count, worker=worker)
+        before, _, _ = shared.counts()
         with closing(share(plan, evaluator, objective, shared, worker=worker)) as working:
             for finished in working:
                 best = shared.best()
