@@ -145,4 +145,4 @@ def _interval(
 
 def _labels(axes: Axes, labels: Sequence[str]) -> None:
     axes.set_yticks(range(len(labels)), [picture_text(label) for label in labels])
-    axes.set_ylim(len(labels) - 0.5, -0.5)
+    axes.set_ylim(max(len(labels), 1) - 0.5, -0.5)

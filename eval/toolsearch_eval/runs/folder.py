@@ -162,6 +162,7 @@ def used_data(evaluation: Evaluation) -> DataSet:
         queries=in_order,
         judgements=judgements,
         labels=(),
+        conversations=(),
         fingerprint=fingerprint_of(data.tools, in_order, judgements),
     )
 

@@ -128,9 +128,15 @@ def many() -> DataSet:
     return many_queries()
 
 
-def many_queries(*, prefix: str = "w") -> DataSet:
-    """The set of the fixture `many`; every query has a word of its own, which begins with the prefix."""
-    words = [f"{prefix}{number}" for number in range(250)]
+@pytest.fixture
+def very_many() -> DataSet:
+    """A set of 1,480 queries that are measured, in 30 chunks, and 20 without an answer, in one more."""
+    return many_queries(1480)
+
+
+def many_queries(measured: int = 230) -> DataSet:
+    """A set with so many queries that are measured and 20 without an answer; each query has a word of its own."""
+    words = [f"w{number}" for number in range(measured + 20)]
     tools = tuple(
         Tool(name=f"tool_{place}", description=" ".join(["common", *words[place::5], "read"[: place + 1]]))
         for place in range(5)
@@ -142,11 +148,11 @@ def many_queries(*, prefix: str = "w") -> DataSet:
             slice="even" if number % 2 == 0 else "odd",
             split="dev",
             group=f"g{number // 2}",
-            expect="none" if number >= 230 else "answer",
+            expect="none" if number >= measured else "answer",
         )
         for number, word in enumerate(words)
     )
-    judgements = {f"q{number}": {f"tool_{(number + (number % 3 == 0)) % 5}": 2} for number in range(230)}
+    judgements = {f"q{number}": {f"tool_{(number + (number % 3 == 0)) % 5}": 2} for number in range(measured)}
     return DataSet(
         name="many",
         path="",
