@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import quote
 
+from toolsearch.catalog.json_source import Lines
 from toolsearch.catalog.tool import Tool
 from toolsearch.errors import UsageError
 from toolsearch_eval.data import Query
@@ -37,6 +38,7 @@ _LABELS = {"num": "Number:", "desc": "Description:", "narr": "Narrative:"}
 _DOC = re.compile(r"<DOC>(.*?)</DOC>", re.DOTALL | re.IGNORECASE)
 _NUMBER = re.compile(r"<DOCNO>(.*?)</DOCNO>", re.DOTALL | re.IGNORECASE)
 _MARK = re.compile(r"<[^>]*>")
+_DEV = re.compile(r"(?:^|[._-])(?:dev|train|val|validation)(?:[._-]|$)", re.IGNORECASE)
 _BLANK = re.compile(r"[\s%]")
 
 
@@ -87,7 +89,7 @@ def read(sources: Sequence[Path], name: str) -> Imported:
             draft.query(side.query_ids.get(number, number), text, place, extra=extra)
     grades: dict[str, dict[str, int]] = {}
     for path in qrels:
-        split = "dev" if "dev" in path.name or "train" in path.name else "test"
+        split = "dev" if _DEV.search(path.name) else "test"
         for place, columns in _qrels(path, draft):
             query_id, tool_name = (
                 side.query_ids.get(columns[0], columns[0]),
@@ -141,8 +143,9 @@ def _side(path: Path | None, draft: Draft) -> _Side:
 
 
 def _blocks(path: Path, pattern: re.Pattern[str], text: str) -> Iterator[tuple[Place, str]]:
+    lines = Lines(text)
     for match in pattern.finditer(text):
-        yield Place(path, text.count("\n", 0, match.start()) + 1), match[1]
+        yield Place(path, lines.at(match.start())), match[1]
 
 
 def _topics(path: Path, draft: Draft) -> Iterator[tuple[Place, str, str, Mapping[str, str]]]:

@@ -249,6 +249,21 @@ def test_every_fault_is_told_at_once_with_its_place(
     assert not (tmp_path / "out").exists()
 
 
+def test_faults_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """One object on stdout, as of `dataset check`."""
+    form, files, _ = CASES[0]
+    folder = _write(tmp_path / "raw", files)
+    assert main(["dataset", "import", form, str(folder), "--out", str(tmp_path / "out"), "--json"]) == 2
+    errors = json.loads(capsys.readouterr().out)["errors"]
+    assert errors[0] == {
+        "path": str(folder / "corpus.jsonl"),
+        "line": 2,
+        "field": "_id",
+        "message": "is the number 5; it must be a text",
+    }
+    assert len(errors) == 9
+
+
 def test_a_set_is_imported_checked_and_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The folder holds a data set of ours, and what was decided on the way is on stderr."""
     folder = _write(

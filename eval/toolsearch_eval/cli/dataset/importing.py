@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import asdict
 
+from toolsearch.errors import DataError
 from toolsearch_eval.cli.output import neutralise, print_json, say, tell, tell_warnings
 from toolsearch_eval.importers.forms import FORMS
 
 DESCRIPTION = (
-    "Read a data set of another form and write it as one of ours. What was decided on the way is told as warnings. "
-    "Exit code 2: the files hold faults, all of which are told, or are not there.\n\nforms:\n"
-    + "\n".join(f"  {form:13} {what}" for form, what in FORMS.items())
+    "Read a data set of another form and write it as one of ours. What was decided on\n"
+    "the way is told as warnings. Exit code 2: the files hold faults, all of which are\n"
+    "told, or are not there.\n\nforms:\n" + "\n".join(f"  {form:13} {what}" for form, what in FORMS.items())
 )
 
 
@@ -31,7 +33,13 @@ def run(args: argparse.Namespace) -> int:
     from toolsearch_eval.data_write import write_data
     from toolsearch_eval.importers.forms import import_data
 
-    imported = import_data(args.form, args.sources, name=args.name)
+    try:
+        imported = import_data(args.form, args.sources, name=args.name)
+    except DataError as error:
+        if not args.json:
+            raise
+        print_json({"schema_version": 1, "errors": [asdict(fault) for fault in error.problems], "warnings": []})
+        return 2
     folder = write_data(imported.data, args.out)
     data = load_data(folder)
     errors, doubts = check_data(data)
