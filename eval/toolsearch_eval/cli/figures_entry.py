@@ -26,6 +26,9 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--suites", type=Path, metavar="DIR", help="measure every data set in this folder too")
     parser.add_argument(
+        "--dense", default="", metavar="st:MODEL", help="with --suites: a model among the rankers whose order is shown"
+    )
+    parser.add_argument(
         "--bench",
         nargs="?",
         const=DEFAULT_SIZES,
@@ -62,6 +65,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             results=arguments.results,
             data=arguments.data,
             suites=arguments.suites,
+            dense=arguments.dense,
             bench=read_sizes(arguments.bench) if arguments.bench else (),
             only=tuple(arguments.only),
             check=arguments.check,

@@ -10,6 +10,7 @@ from pathlib import Path
 from toolsearch.errors import UnknownNameError, UsageError
 from toolsearch_eval.figures.block import Block, differences
 from toolsearch_eval.figures.examples import refreshed
+from toolsearch_eval.figures.orders import measure_orders
 from toolsearch_eval.figures.outputs import CommandFailed, measure_output
 from toolsearch_eval.figures.quality import (
     COMMAND,
@@ -28,8 +29,9 @@ from toolsearch_eval.figures.store import (
     write_whole,
 )
 
-BLOCKS = ("builtin", "confidence", "suites", "start", "bench", "demo", "test")
-"""Every block, in the order in which they are measured. `suites` and `bench` only when they are asked for."""
+BLOCKS = ("builtin", "confidence", "suites", "orders", "start", "bench", "demo", "test")
+"""Every block, in the order in which they are measured. Those of `--suites` and `--bench` only when asked for."""
+_OF_SUITES = ("suites", "orders")
 EXAMPLES = "examples"
 """Stands beside the blocks where one is named: the outputs under the README's own commands and scripts."""
 
@@ -43,6 +45,7 @@ class Task:
         results: Where the figures that were measured last are kept.
         data: The set of the blocks `builtin` and `confidence`.
         suites: A folder of further data sets, or None to keep their figures as they are.
+        dense: A ranker of sentence vectors to put among those whose order is compared, or "".
         bench: Sizes for the bench, or none to keep its figures as they are.
         only: Blocks to measure (`EXAMPLES` may be one); empty for all that the README has.
         check: Write nothing and compare.
@@ -53,6 +56,7 @@ class Task:
     results: Path
     data: str = "builtin"
     suites: Path | None = None
+    dense: str = ""
     bench: tuple[int, ...] = ()
     only: tuple[str, ...] = ()
     check: bool = False
@@ -104,8 +108,8 @@ def make_figures(task: Task, *, tell: Callable[[str], None] = lambda _: None) ->
     results = {**stored, **kept}
     for name in names:
         if name not in results:
-            option = {"suites": "; --suites DIR measures it", "bench": "; --bench measures it"}.get(name, "")
-            tell(f"block {name!r} has no figures yet and stays as it is{option}.")
+            option = {"bench": "; --bench measures it"} | dict.fromkeys(_OF_SUITES, "; --suites DIR measures it")
+            tell(f"block {name!r} has no figures yet and stays as it is{option.get(name, '')}.")
     for line in failures:
         tell(line)
     write_results(task.results, results)
@@ -120,7 +124,7 @@ def _wanted(task: Task, names: Collection[str]) -> list[str]:
             raise UnknownNameError("block", name, (*BLOCKS, EXAMPLES))
         if name not in (*names, EXAMPLES):
             raise UsageError(f"{task.readme} has no block {name!r}; it has {', '.join(names)}.")
-    asked = {"suites": task.suites is not None, "bench": bool(task.bench)}
+    asked = dict.fromkeys(_OF_SUITES, task.suites is not None) | {"bench": bool(task.bench)}
     return [name for name in BLOCKS if name in (task.only or names) and asked.get(name, True)]
 
 
@@ -131,6 +135,7 @@ def _measured(task: Task, wanted: Sequence[str], tell: Callable[[str], None]) ->
         "builtin": lambda: measure_builtin(task.data, today=today),
         "confidence": lambda: measure_confidence(task.data, today=today),
         "suites": lambda: measure_suites(task.suites or Path(), today=today, tell=tell),
+        "orders": lambda: measure_orders(task.data, task.suites or Path(), task.dense, today=today, tell=tell),
         "start": lambda: measure_start(today=today),
         "bench": lambda: measure_bench(task.bench, today=today, tell=tell),
         "demo": lambda: measure_output("demo", folder, today=today, environment=task.environment),

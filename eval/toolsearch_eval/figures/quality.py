@@ -16,14 +16,23 @@ from toolsearch_eval.evaluate import Evaluation, evaluate
 from toolsearch_eval.figures.block import Block, Cell, Table, rounded
 from toolsearch_eval.measures import parse_measure
 from toolsearch_eval.rankers import resolve_ranker
-from toolsearch_eval.statistics import FEW_GROUPS, Interval, mean_interval, paired_difference
+from toolsearch_eval.rankers.resolve import EVERY
+from toolsearch_eval.report.numbers import p_text
+from toolsearch_eval.runs.folder import compared_with
+from toolsearch_eval.statistics import FEW_GROUPS, Difference, Interval, mean_interval
 
 COMMAND = "python -m toolsearch_eval.figures"
-RANKERS = ("reference", "bm25f", "bm25s", "sklearn-words", "default:keyword", "default:tfidf", "default")
-"""Those of the shipped set: the yardsticks, the two arms of `default` alone, and `default`."""
-SUITE_RANKERS = ("reference", "bm25f", "bm25s", "sklearn-words", "default")
+RANKERS = (*EVERY, "default:keyword", "default:tfidf")
+"""Those of the shipped set: every ranker, and the two arms of `default` alone."""
+SUITE_RANKERS = EVERY
+BASELINE = "default"
+"""Beside which every other ranker is put."""
+PRINTED = f"the same as `toolsearch eval --ranker all --against {BASELINE}` prints for a set"
+SURE = 0.05
+"""A difference with a smaller p, adjusted for all rankers of a set, is counted as one."""
+LIBRARIES = ("bm25s", "scikit-learn", "fastmcp", "pydantic-ai-slim", "toolpicker")
 YARDSTICK = "bm25f"
-"""Beside which the gain of `default` is counted."""
+"""Stands beside `default` where the table is by slice."""
 PRIMARY = parse_measure("nDCG@10")
 FURTHER = tuple(map(parse_measure, ("Recall@5", "RR@10", "Success@1", "Judged@10")))
 FLAGGED_AT_LEAST = 0.70
@@ -35,7 +44,8 @@ FLAGGED_AT_MOST = 0.05
 def measure_builtin(data: str, *, today: str) -> Block:
     """A labelled set: for each split every ranker's means, and the two that matter most by kind of query.
 
-    The primary measure has its 95% interval; beside it stands how much better `default` is on the same queries.
+    The primary measure has its 95% interval; beside it stands the difference to `default` on the same queries with its
+    interval, and p by Holm's procedure: what `toolsearch eval --against default` prints.
     """
     labelled = load_data(data)
     judged = {split: _judged(labelled, RANKERS, split) for split in _splits(labelled)}
@@ -47,19 +57,21 @@ def measure_builtin(data: str, *, today: str) -> Block:
         command=COMMAND,
         date=today,
         fingerprints={labelled.name: labelled.fingerprint, **profile_fingerprints()},
-        circumstances=_libraries(),
+        circumstances={"printed": PRINTED, **_libraries()},
         tables=tuple(tables),
     )
 
 
 def _by_ranker(result: Evaluation) -> Table:
     groups = [query.group for query in result.queries]
+    beside = {each.b: each.overall for each in compared_with(result, BASELINE)}
     lines: list[dict[str, Cell]] = []
     for name in RANKERS:
         values = result.values(name, PRIMARY)
         line: dict[str, Cell] = {"ranker": name, str(PRIMARY): interval_cell(mean_interval(values, groups))}
-        gain = paired_difference(values, result.values("default", PRIMARY), groups).difference
-        line["default less this"] = None if name == "default" else interval_cell(gain, key="difference")
+        found = beside.get(name)
+        line[f"less {BASELINE}"] = interval_cell(found.difference, key="difference") if found else None
+        line["p"] = p_text(found.p) if found else None
         for measure in FURTHER:
             line[str(measure)] = rounded(mean_interval(result.values(name, measure), groups).mean)
         lines.append(line)
@@ -89,7 +101,8 @@ def _by_slice(judged: Mapping[str, Evaluation]) -> Iterator[dict[str, Cell]]:
 def measure_suites(folder: Path, *, today: str, tell: Callable[[str], None] = lambda _: None) -> Block:
     """A line for each data set of a folder, over all of its queries, and a last one with the means over the sets.
 
-    The last difference has the set as its unit: its interval says what to expect of a further set like these.
+    A second table says of each ranker how far it is from `default` on the mean of the sets, and on how many sets it is
+    better or worse for sure: by p below `SURE`, adjusted for all rankers of the set.
 
     Raises:
         UsageError: The folder holds no data set.
@@ -97,10 +110,9 @@ def measure_suites(folder: Path, *, today: str, tell: Callable[[str], None] = la
     sets = sorted(path.parent for path in folder.glob("*/queries.jsonl"))
     if not sets:
         raise UsageError(f"--suites is {str(folder)!r}, which holds no folder with a queries.jsonl.")
-    gain = f"default - {YARDSTICK}"
     fingerprints = profile_fingerprints()
     means: dict[str, list[float]] = {name: [] for name in SUITE_RANKERS}
-    gains: list[float] = []
+    beside: dict[str, list[Difference]] = {name: [] for name in SUITE_RANKERS if name != BASELINE}
     lines: list[dict[str, Cell]] = []
     for path in sets:
         tell(f"judging on {path.name}")
@@ -108,31 +120,40 @@ def measure_suites(folder: Path, *, today: str, tell: Callable[[str], None] = la
         fingerprints[labelled.name] = labelled.fingerprint
         result = _judged(labelled, SUITE_RANKERS, "all")
         groups = [query.group for query in result.queries]
-        values = {name: result.values(name, PRIMARY) for name in SUITE_RANKERS}
-        found = {name: mean_interval(values[name], groups).mean for name in SUITE_RANKERS}
-        difference = paired_difference(values[YARDSTICK], values["default"], groups).difference
-        line: dict[str, Cell] = {
-            "set": labelled.name,
-            "tools": len(labelled.tools),
-            "queries": len(result.queries),
-        }
-        line |= {name: rounded(mean) for name, mean in found.items()}
-        lines.append({**line, gain: interval_cell(difference, key="difference")})
-        if difference.mean is not None:
-            gains.append(difference.mean)
+        found = {name: mean_interval(result.values(name, PRIMARY), groups).mean for name in SUITE_RANKERS}
+        line: dict[str, Cell] = {"set": labelled.name, "tools": len(labelled.tools), "queries": len(result.queries)}
+        lines.append(line | {name: rounded(mean) for name, mean in found.items()})
+        for each in compared_with(result, BASELINE):
+            beside[each.b].append(each.overall)
         for name, mean in found.items():
             means[name] += [] if mean is None else [mean]
     last: dict[str, Cell] = {"set": "mean of the sets", "tools": None, "queries": None}
-    last |= {name: rounded(statistics.fmean(values)) if values else None for name, values in means.items()}
-    over_sets = mean_interval(gains, [str(number) for number in range(len(gains))])
-    lines.append({**last, gain: interval_cell(over_sets, key="difference")})
+    lines.append(last | {name: rounded(statistics.fmean(values)) if values else None for name, values in means.items()})
+    second = [_over_sets(name, differences) for name, differences in beside.items()]
     return Block(
         command=f"{COMMAND} --suites DIR",
         date=today,
         fingerprints=fingerprints,
-        circumstances=_libraries(),
-        tables=(Table(lines=tuple(lines)),),
+        circumstances={"printed": PRINTED, **_libraries()},
+        tables=(
+            Table(title=f"{PRIMARY} by set", lines=tuple(lines)),
+            Table(title=f"{PRIMARY} less that of {BASELINE}, with the set as the unit", lines=tuple(second)),
+        ),
     )
+
+
+def _over_sets(name: str, differences: Sequence[Difference]) -> dict[str, Cell]:
+    """A ranker beside the baseline over all sets."""
+    values = [each.difference.mean for each in differences if each.difference.mean is not None]
+    over_sets = mean_interval(values, [str(number) for number in range(len(values))])
+    sure = [each.difference.mean or 0.0 for each in differences if each.p < SURE]
+    return {
+        "ranker": name,
+        f"less {BASELINE}": interval_cell(over_sets, key="difference"),
+        "sets where surely better": sum(value > 0 for value in sure),
+        "surely worse": sum(value < 0 for value in sure),
+        "not to be told": len(differences) - len(sure),
+    }
 
 
 def measure_confidence(data: str, *, today: str) -> Block:
@@ -199,4 +220,4 @@ def _splits(data: DataSet) -> list[str]:
 
 
 def _libraries() -> dict[str, str]:
-    return {"libraries": ", ".join(f"{name} {version(name)}" for name in ("bm25s", "scikit-learn"))}
+    return {"libraries": ", ".join(f"{name} {version(name)}" for name in LIBRARIES)}
