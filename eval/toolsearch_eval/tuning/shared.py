@@ -65,7 +65,7 @@ class SharedStudy(StoredStudy):
         """
         self._clock, self._pause = clock, pause
         self._grace = kept.grace
-        self._seen: dict[int, float] = {}
+        self._seen: dict[tuple[int, str], float] = {}
         self._own: set[int] = set()
         self._ids: dict[int, int] = {}
         self._patience = 0.2 + 2.0 * random.Random(worker).random()
@@ -175,15 +175,15 @@ class SharedStudy(StoredStudy):
         failed = [each for each in trials if each.state == states.FAIL and each.number not in retried]
         others = [each for each in trials if each.state == states.RUNNING and each.number not in self._own]
         # Our own clock alone: those of other machines may show anything.
-        watched = {each.number for each in (*failed, *others)}
-        self._seen = {number: self._seen.get(number, now) for number in watched}
+        watched = {(each.number, each.state.name) for each in (*failed, *others)}
+        self._seen = {trial: self._seen.get(trial, now) for trial in watched}
         for each in others:
-            if now - self._seen[each.number] > max(2.0 * self._grace, _SLOWEST * longest):
+            if now - self._seen[each.number, "RUNNING"] > max(2.0 * self._grace, _SLOWEST * longest):
                 self.patiently(lambda number=each.number: self._set(number, "FAIL"))  # type: ignore[misc]
         left = 0
         for each in failed:
             # Each worker takes its own while before it steps in, so that seldom two try the same trial again.
-            if now - self._seen[each.number] < self._patience:
+            if now - self._seen[each.number, "FAIL"] < self._patience:
                 left += 1
             else:
                 self.offer([{name: float(each.params[name]) for name in self._ranges}], retry_of=each.number)

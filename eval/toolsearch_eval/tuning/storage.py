@@ -30,7 +30,7 @@ SCHEMES: Mapping[str, tuple[tuple[str, str], ...]] = {
 }
 """The kinds of address that are accepted, each with the libraries that it needs and the extras that bring them."""
 _ATTEMPTS = 6
-_PASSWORD = re.compile(r"(?<=://)([^/@]*):[^/@]*@")
+_PASSWORD = re.compile(r"(?<=://)([^/:@]*):[^/]*@")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -161,7 +161,7 @@ def test_group_values_are_means_of_their_queries() -> None:
     queries = (
         Query(query_id="1", text="send mail", group="b", split="dev"),
         Query(query_id="2", text="mail", group="a", split="dev"),
-        Query(query_id="3", text="post a letter", group="b", split="dev"),
+        Query(query_id="3", text="weave a carpet", group="b", split="dev"),
     )
     tools = (Tool(name="send_mail", description="Send a mail."), Tool(name="read_file", description="Read a file."))
     judgements = {query.query_id: {"send_mail": 2} for query in queries}
