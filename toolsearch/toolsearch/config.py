@@ -66,6 +66,18 @@ class SearchConfig:
         stop_word_weight: Of a stop word of the query that is part of a tool's name, 0..1. `standard` only.
         character_weight: Of a single Han, kana, Hangul or Thai character beside its bigrams, 0..1. `standard` only.
         keyword_idf_power: How much rare words count more in the keyword arm, 0 (all alike) .. 1. `standard` only.
+        synonym_weight: Of an English word that means the same as the query's (`create` / `add`), 0..1; this and the
+            following weights switch their part off at 0. `standard` only, like all that follow.
+        near_synonym_weight: Of an English word of nearly the same meaning (`list` / `show`), 0..1.
+        abbreviation_weight: Of an abbreviation, a nickname, or what either stands for (`k8s` / `kubernetes`), 0..1.
+        translation_weight: Of a word of another language that means the same, 0..1.
+        loose_translation_weight: Of a looser translation, 0..1.
+        translated_synonym_weight: Of an English synonym of a translation, 0..1.
+        dictionary_weight: Of a translation that only the extra's dictionary knows, 0..1.
+        spelling_weight: Of a term one slip away from a word that the catalog does not know, 0..1; two slips away its
+            square.
+        expansion_frequency: How much a term's expansions make it less rare: the share of their frequency that is added
+            to its own, 0..1.
         confidence_bound: `standard`: an answer less confident is flagged `low_confidence`, 0..1. `reference`: a cosine
             below it is not listed.
     """
@@ -84,6 +96,15 @@ class SearchConfig:
     stop_word_weight: float = 0.02
     character_weight: float = 1.0
     keyword_idf_power: float = 1.0
+    synonym_weight: float = 0.5
+    near_synonym_weight: float = 0.3
+    abbreviation_weight: float = 0.7
+    translation_weight: float = 0.8
+    loose_translation_weight: float = 0.5
+    translated_synonym_weight: float = 0.4
+    dictionary_weight: float = 0.0
+    spelling_weight: float = 0.7
+    expansion_frequency: float = 0.5
     confidence_bound: float
 
     def __post_init__(self) -> None:
@@ -98,6 +119,24 @@ class SearchConfig:
         if unknown:
             raise UnknownNameError("setting", unknown[0], (field.name for field in dataclasses.fields(self)))
         return dataclasses.replace(self, **changes)
+
+
+_SHARES = (
+    "joined_weight",
+    "stop_word_weight",
+    "character_weight",
+    "keyword_idf_power",
+    "synonym_weight",
+    "near_synonym_weight",
+    "abbreviation_weight",
+    "translation_weight",
+    "loose_translation_weight",
+    "translated_synonym_weight",
+    "dictionary_weight",
+    "spelling_weight",
+    "expansion_frequency",
+)
+"""The settings between 0 and 1."""
 
 
 def _as_number(value: object) -> float:
@@ -135,7 +174,7 @@ def _problems(config: SearchConfig) -> list[str]:
         found.append(f"ranking is {config.ranking!r}; it must be 'standard' or 'reference'")
     for label in ("weight_keyword", "weight_tfidf", "keyword_substring_points"):
         check(label, getattr(config, label), 0.0, math.inf)
-    for label in ("joined_weight", "stop_word_weight", "character_weight", "keyword_idf_power"):
+    for label in _SHARES:
         check(label, getattr(config, label), 0.0, 1.0)
     check("saturation", config.saturation, 0.0, math.inf, above=True)
     check("length_cap", config.length_cap, 1.0, math.inf)

@@ -13,6 +13,16 @@ Strategy = st.SearchStrategy
 VERBS = ("send", "list", "create", "delete", "read", "web", "the")
 NOUNS = ("message", "file", "issue", "page", "server", "channel", "do")
 SERVERS = (None, "chat", "mail", "web page")
+EXPANSIONS = (
+    "synonym_weight",
+    "near_synonym_weight",
+    "abbreviation_weight",
+    "translation_weight",
+    "loose_translation_weight",
+    "translated_synonym_weight",
+    "spelling_weight",
+    "expansion_frequency",
+)
 SHAPES = ("{0}_{1}", "{0}-{1}", "{0}{2}", "{0}.{1}", "{0}", "{0}{1}")
 
 
@@ -46,6 +56,7 @@ def configs() -> Strategy[SearchConfig]:
         stop_word_weight=share,
         character_weight=share,
         keyword_idf_power=share,
+        **{label: st.one_of(st.just(0.0), share) for label in EXPANSIONS},
         confidence_bound=share,
     )
 
@@ -82,7 +93,9 @@ def catalogs(tools: Strategy[Tool]) -> Strategy[list[Tool]]:
 
 @pytest.fixture(scope="session")
 def queries() -> Strategy[str]:
-    """Queries of the same words, some required, some written as identifiers, some unknown."""
-    word = st.sampled_from(VERBS + NOUNS + ("messages", "webpage", "发送消息", "sendMessage", "list_file", "zzz"))
+    """Queries of the same words, some required, written as identifiers, misspelt, foreign or unknown."""
+    word = st.sampled_from(
+        VERBS + NOUNS + ("messages", "webpage", "发送消息", "sendMessage", "list_file", "zzz", "mesage", "添加文件")
+    )
     marked = st.one_of(word, word.map("+".__add__))
     return st.lists(marked, min_size=1, max_size=6).map(" ".join)

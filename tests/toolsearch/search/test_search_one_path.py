@@ -10,6 +10,7 @@ from toolsearch.search.arms import PostingValues, posting_values
 from toolsearch.search.evidence import gather
 from toolsearch.search.fusion import score
 from toolsearch.search.index import build
+from toolsearch.search.lexicon.relations import active
 from toolsearch.search.query import read_query
 from toolsearch.search.searcher import Searcher
 
@@ -64,8 +65,8 @@ def test_scores_of_a_tuner_are_those_of_the_search(
     catalog = data.draw(catalogs)
     asked = data.draw(st.lists(queries, min_size=1, max_size=4))
     index = build(catalog_of(catalog), "1")
-    evidence = gather(index, [read_query(query) for query in asked])
     for config in (DEFAULT, data.draw(configs)):
+        evidence = gather(index, [read_query(query) for query in asked], active(config))
         values = posting_values(index, config, evidence.postings())
         totals = score(evidence, config, PostingValues(values.keyword, values.tfidf)).total
         scored = {

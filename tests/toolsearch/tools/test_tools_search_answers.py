@@ -75,9 +75,9 @@ def test_a_name_without_letters_can_be_found() -> None:
 
 def test_nothing_found_says_what_was_searched_and_what_to_do() -> None:
     """The answer counts the deferred tools, names look-alikes, says how to rephrase, and lists no catalog."""
-    answer = ask("calender")
+    answer = ask("clander")
     assert (answer.results, answer.is_error, answer.low_confidence) == ((), False, True)
-    assert 'Nothing was found for "calender" among 4 deferred tools; names, servers, hints, descriptions' in answer.text
+    assert 'Nothing was found for "clander" among 4 deferred tools; names, servers, hints, descriptions' in answer.text
     assert "Rephrase once" in answer.text
     assert "not available" in answer.text
     lonely = ask("zqxzqx")
@@ -85,8 +85,8 @@ def test_nothing_found_says_what_was_searched_and_what_to_do() -> None:
 
 
 def test_nothing_found_names_tools_that_look_alike() -> None:
-    """A misspelled word suggests the names that look like it."""
-    answer = ask("alphabett", [*KIT, Tool(name="beta")])
+    """A word too far from any to be taken for a slip of the finger suggests the names that look like it."""
+    answer = ask("alfabett", [*KIT, Tool(name="beta")])
     assert answer.results == ()
     assert "Names that look alike: mcp__kit__alphabet" in answer.text
 

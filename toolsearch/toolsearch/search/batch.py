@@ -21,7 +21,8 @@ from toolsearch.search.evidence import Evidence, gather
 from toolsearch.search.fusion import SCORE_DIGITS, matched, score
 from toolsearch.search.guarantees import SCORE_TIER, SERVER_TIER, NameTable
 from toolsearch.search.index import build
-from toolsearch.search.query import read_query
+from toolsearch.search.lexicon.relations import active
+from toolsearch.search.query import Query, read_query
 from toolsearch.search.ranked import Compiled, rank_one
 
 Floats = NDArray[np.float64]
@@ -29,6 +30,8 @@ Integers = NDArray[np.int64]
 
 _KEY_BITS = 63
 """Bits of a sorting key that keep it a number of at least 0."""
+_KEPT = 4
+"""Sets of kinds of expansion for which the evidence is kept."""
 _UNITS = 10**SCORE_DIGITS
 """A score in whole units of its last digit; a rounded score is exactly one of them."""
 
@@ -63,10 +66,60 @@ class PreparedQueries:
         index = build(snapshot.deferred, snapshot.fingerprint)
         loaded = sorted(snapshot.loaded, key=lambda tool: tool.name)
         compiled = Compiled(index, NameTable(index.tools), NameTable(loaded), tuple(tool.name for tool in loaded))
-        read = [read_query(query) for query in queries]
         self.index = index
-        self.evidence: Evidence = gather(index, read)
-        self._postings = self.evidence.postings()
+        self._compiled = compiled
+        self._read = [read_query(query) for query in queries]
+        self._prepared: dict[frozenset[int], _Prepared] = {}
+
+    @property
+    def tools(self) -> tuple[Tool, ...]:
+        """The searchable tools by number."""
+        return self.index.tools
+
+    def scores(self, config: SearchConfig) -> Floats:
+        """The score of every candidate, rounded as the search rounds it; 0 for a named tool that shares no term."""
+        prepared = self._ready(config)
+        values = self.index.values(config)
+        worth = PostingValues(values.keyword[prepared.postings], values.tfidf[prepared.postings])
+        totals = np.append(score(prepared.evidence, config, worth).total, 0.0)
+        found: Floats = totals[prepared.listed.pair]
+        return found
+
+    def ranked(self, config: SearchConfig, limit: int) -> tuple[Integers, Floats]:
+        """Each query's ranking under a configuration.
+
+        Args:
+            config: A profile of the ranking `standard`.
+            limit: Where the rankings are cut, at least 1.
+
+        Returns:
+            Tool numbers, a row for each query, best first, and their scores; -1 and 0 where a query lists fewer than
+            `limit`.
+        """
+        prepared = self._ready(config)
+        scores = self.scores(config)
+        places = prepared.order.best(scores, limit)
+        # One more at the end, for what stands past a query's last.
+        return np.append(prepared.listed.tool, -1)[places], np.append(scores, 0.0)[places]
+
+    def _ready(self, config: SearchConfig) -> _Prepared:
+        """What the queries meet; a configuration that switches a kind of expansion off or on meets something else."""
+        kinds = active(config)
+        known = self._prepared.get(kinds)
+        if known is None:
+            if len(self._prepared) >= _KEPT:
+                self._prepared.clear()
+            known = self._prepared[kinds] = _Prepared(self._compiled, self._read, kinds)
+        return known
+
+
+class _Prepared:
+    """Evidence, candidates and their order, for the configurations with the same kinds of expansion."""
+
+    def __init__(self, compiled: Compiled, read: Sequence[Query], kinds: frozenset[int]) -> None:
+        self.evidence: Evidence = gather(compiled.index, read, kinds)
+        self.postings = self.evidence.postings()
+        size = compiled.index.size
         hit = matched(self.evidence)
         bounds = np.searchsorted(self.evidence.pair_query, np.arange(len(read) + 1))
         nothing = np.zeros(len(hit))
@@ -75,7 +128,7 @@ class PreparedQueries:
             own = slice(int(bounds[number]), int(bounds[number + 1]))
             met = self.evidence.pair_tool[own]
             # Without scores and without a cut, the product's own ranking says which tools are listed and why.
-            ranked = rank_one(compiled, query, met, hit[own], nothing[own], nothing[own], index.size, None)
+            ranked = rank_one(compiled, query, met, hit[own], nothing[own], nothing[own], size, None)
             tool = np.sort(ranked.tools)
             place = np.searchsorted(met, tool)
             inside = place < len(met)
@@ -90,36 +143,7 @@ class PreparedQueries:
         self.listed = Listed(
             pair=_joined(pairs), tool=_joined(tools), tier=_joined(tiers), start=np.array(starts, dtype=np.int64)
         )
-        self._order = _Order(self.listed, index.size)
-
-    @property
-    def tools(self) -> tuple[Tool, ...]:
-        """The searchable tools by number."""
-        return self.index.tools
-
-    def scores(self, config: SearchConfig) -> Floats:
-        """The score of every candidate, rounded as the search rounds it; 0 for a named tool that shares no term."""
-        values = self.index.values(config)
-        worth = PostingValues(values.keyword[self._postings], values.tfidf[self._postings])
-        totals = np.append(score(self.evidence, config, worth).total, 0.0)
-        found: Floats = totals[self.listed.pair]
-        return found
-
-    def ranked(self, config: SearchConfig, limit: int) -> tuple[Integers, Floats]:
-        """Each query's ranking under a configuration.
-
-        Args:
-            config: A profile of the ranking `standard`.
-            limit: Where the rankings are cut, at least 1.
-
-        Returns:
-            Tool numbers, a row for each query, best first, and their scores; -1 and 0 where a query lists fewer than
-            `limit`.
-        """
-        scores = self.scores(config)
-        places = self._order.best(scores, limit)
-        # One more at the end, for what stands past a query's last.
-        return np.append(self.listed.tool, -1)[places], np.append(scores, 0.0)[places]
+        self.order = _Order(self.listed, size)
 
 
 class _Order:

@@ -14,6 +14,7 @@ from toolsearch.search.arms import PostingValues, entry_frequencies, normalised_
 from toolsearch.search.evidence import Evidence
 from toolsearch.search.fusion import SCORE_DIGITS, Floats, Integers, entry_shares
 from toolsearch.search.guarantees import tools_with_word
+from toolsearch.search.lexicon.relations import SOURCES
 from toolsearch.search.query import Query
 from toolsearch.search.results import Explanation, Part
 
@@ -38,13 +39,14 @@ def parts_of(
     keyword, tfidf = entry_shares(evidence, config, values)
     entry_tool = evidence.pair_tool[evidence.entry_pair]
     entry_slot, postings = evidence.entry_slots(), evidence.postings()
+    entry_run = np.repeat(np.arange(len(evidence.run_size)), evidence.run_size)
     of_query = evidence.pair_query[evidence.entry_pair] == query_number
     points = normalised_points(config)
     answers = []
     for tool, total in zip(tools, totals, strict=True):
         parts: list[Part] = []
         for entry in np.flatnonzero(of_query & (entry_tool == tool)).tolist():
-            term = evidence.slots[int(entry_slot[entry])].term
+            term = _called(evidence, int(entry_slot[entry]), int(entry_run[entry]))
             fields, shares = _field_shares(index, config, int(postings[entry]))
             if keyword[entry] > 0:
                 strongest = max(fields, key=lambda field: (points[field], -field))
@@ -56,6 +58,14 @@ def parts_of(
             ]
         answers.append(exact_parts(parts, float(total)))
     return answers
+
+
+def _called(evidence: Evidence, slot: int, run: int) -> str:
+    """The slot's term, or for an expansion what stands in the catalog, for which word, and how it came there."""
+    text = evidence.run_text[run]
+    if not text:
+        return evidence.slots[slot].term
+    return f"{text} ← {evidence.slots[slot].called} ({SOURCES[int(evidence.run_kind[run])]})"
 
 
 def exact_parts(parts: Sequence[Part], total: float) -> tuple[Part, ...]:

@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 
 from toolsearch.config import SearchConfig
 from toolsearch.search.arms import PostingValues, inverse_document_frequency
-from toolsearch.search.evidence import CHARACTER, JOINED, OPEN, STOP, Evidence
+from toolsearch.search.evidence import Evidence
+from toolsearch.search.lexicon.relations import FIRST_EXPANSION, factors
+from toolsearch.search.slots import CHARACTER, STOP
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -40,8 +42,26 @@ class Scores:
 def _base_and_rarity(evidence: Evidence, config: SearchConfig) -> tuple[Floats, Floats]:
     kinds = np.ones(3)
     kinds[CHARACTER], kinds[STOP] = config.character_weight, config.stop_word_weight
-    rarity = inverse_document_frequency(evidence.slot_frequency, evidence.size)
+    rarity = inverse_document_frequency(frequencies(evidence, config), evidence.size)
     return evidence.slot_count * kinds[evidence.slot_kind], rarity
+
+
+def frequencies(evidence: Evidence, config: SearchConfig) -> Floats:
+    """How common each slot is, in tools, 0..N: its own term, and its expansions by what they count.
+
+    A term that expansions make less rare counts less. A term that no tool has is as common as the most common of its
+    expansions, so that a rare gloss does not make it more than the word is worth.
+    """
+    expands = np.where(evidence.run_kind >= FIRST_EXPANSION, evidence.run_size, 0)
+    if not expands.any():
+        return evidence.slot_frequency.astype(np.float64)
+    slots = len(evidence.slot_frequency)
+    weighted = np.bincount(evidence.run_slot, weights=expands * factors(config)[evidence.run_kind], minlength=slots)
+    most = np.zeros(slots)
+    np.maximum.at(most, evidence.run_slot, expands)
+    own = evidence.slot_frequency
+    common: Floats = np.where(own > 0, own + config.expansion_frequency * weighted, most)
+    return np.minimum(common, evidence.size)
 
 
 def information(evidence: Evidence, config: SearchConfig) -> Floats:
@@ -93,11 +113,7 @@ def entry_shares(evidence: Evidence, config: SearchConfig, values: PostingValues
         config: The weights.
         values: Worth of the evidence's postings, in the order of `evidence.postings()`.
     """
-    alternatives = np.ones(3)
-    alternatives[JOINED] = config.joined_weight
-    # Halves are less sure than a closed form: what their posting is worth includes places where they stand alone.
-    alternatives[OPEN] = config.joined_weight**2
-    factor = alternatives[evidence.run_kind]
+    factor = factors(config)[evidence.run_kind]
     keyword, tfidf = (
         _best_only(np.repeat(shares[evidence.run_slot] * factor, evidence.run_size) * worth, evidence)
         for shares, worth in zip(slot_shares(evidence, config), (values.keyword, values.tfidf), strict=True)

@@ -21,6 +21,7 @@ from toolsearch.config import FIELDS, SearchConfig
 from toolsearch.search.analysis.standard import analyse, chunks, stem
 from toolsearch.search.arms import PostingValues, posting_values
 from toolsearch.search.fields import field_texts
+from toolsearch.search.lexicon.spelling import Spellings
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -30,6 +31,7 @@ DOCUMENT_BITS = 29
 """An entry's key holds term, tool and field in one integer, so that one sort orders all three."""
 _DOCUMENT_MASK = (1 << DOCUMENT_BITS) - 1
 _FIELD_MASK = (1 << FIELD_BITS) - 1
+_PLACE_MASK = (1 << (DOCUMENT_BITS + FIELD_BITS)) - 1
 _FAR_ABOVE = 4.0
 """Times the geometric mean of a field's lengths."""
 _NAME_FIELDS = 2
@@ -50,6 +52,11 @@ class Vocabulary:
     def number(self, term: str) -> int:
         """The number of a term, a new one where it has none yet."""
         return self.numbers.setdefault(term, len(self.numbers))
+
+    def known(self) -> list[tuple[str, int]]:
+        """All terms with their numbers, as they are now."""
+        with self._lock:
+            return list(self.numbers.items())
 
     def text_terms(self, text: str, terms: list[int]) -> int:
         """Append the terms of a running text; returns how many count to its length (closed forms don't)."""
@@ -114,6 +121,9 @@ class Index:
         term_start: First posting of each term; one longer than the terms known when the index was built.
         halves: The two words into which a query's word falls, as far as looked up; two empty texts for none.
         compounds: What `toolsearch.search.compounds` has found so far.
+        phrases: Postings of terms and phrases of the lexicon, as far as looked up.
+        misspelt: Near terms of words that no tool has, as far as looked up.
+        spellings: What they are looked up in, made when it is first needed.
     """
 
     fingerprint: str
@@ -130,6 +140,9 @@ class Index:
     numbers: dict[str, int] = field(init=False)
     halves: dict[str, tuple[str, str]] = field(init=False, default_factory=dict)
     compounds: dict[tuple[str, str], tuple[int, ...]] = field(init=False, default_factory=dict)
+    phrases: dict[tuple[str, ...], slice | Integers] = field(init=False, default_factory=dict)
+    misspelt: dict[str, tuple[tuple[str, int], ...]] = field(init=False, default_factory=dict)
+    spellings: Spellings | None = field(init=False, default=None)
     _values: dict[SearchConfig, PostingValues] = field(init=False, default_factory=dict)
     _stop_documents: dict[str, Integers] | None = field(init=False, default=None)
 
@@ -174,17 +187,25 @@ class Index:
             self._values[config] = known
         return known
 
+    def places(self, number: int) -> Integers:
+        """Where a term stands: tool and field in one number, ascending."""
+        low, high = self.term_start[number], self.term_start[number + 1]
+        start = self.postings_start[low]
+        end = self.postings_start[high] if high < len(self.postings_start) else len(self.keys)
+        return self.keys[start:end] & _PLACE_MASK
+
+    @staticmethod
+    def tools_of_places(places: Integers) -> Integers:
+        """The tools' numbers of some places of `places`, one for each."""
+        return places >> FIELD_BITS
+
     def documents_with(self, term: str, fields: Sequence[int]) -> Integers:
         """Numbers of the tools that hold the term in one of the fields, in order."""
         number = self.term_number(term)
         if number < 0:
             return np.empty(0, dtype=np.int64)
-        low, high = self.term_start[number], self.term_start[number + 1]
-        start = self.postings_start[low]
-        end = self.postings_start[high] if high < len(self.postings_start) else len(self.keys)
-        keys = self.keys[start:end]
-        inside = np.isin(keys & _FIELD_MASK, np.asarray(fields))
-        return np.unique((keys[inside] >> FIELD_BITS) & _DOCUMENT_MASK)
+        places = self.places(number)
+        return np.unique(places[np.isin(places & _FIELD_MASK, np.asarray(fields))] >> FIELD_BITS)
 
     def documents_with_stop_word(self, term: str, fields: Sequence[int]) -> Integers:
         """As `documents_with` for a stop word, which running texts don't index; found by reading the texts once."""

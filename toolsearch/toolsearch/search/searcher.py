@@ -16,6 +16,7 @@ from toolsearch.search.evidence import Evidence, gather
 from toolsearch.search.fusion import confidence, information, matched, score
 from toolsearch.search.guarantees import NameTable
 from toolsearch.search.index import STORE, Index, IndexStore, build
+from toolsearch.search.lexicon.relations import active
 from toolsearch.search.query import Query, read_query
 from toolsearch.search.ranked import Compiled, Ranked, rank_one
 from toolsearch.search.reference.ranker import ReferenceRanker
@@ -134,7 +135,7 @@ class Searcher:
         compiled = self._compiled(snapshot)
         index = compiled.index
         read = read_query(query)
-        evidence = gather(index, [read])
+        evidence = gather(index, [read], active(self.config))
         values = self._values(index, evidence)
         [ranked] = self._rank(compiled, [read], evidence, values, index.size, server)
         return explaining.explanation(index, read, evidence, values, self.config, ranked, tool.name, max_results)
@@ -152,7 +153,7 @@ class Searcher:
         compiled = self._compiled(snapshot)
         index = compiled.index
         read = [read_query(query) for query in queries]
-        evidence = gather(index, read)
+        evidence = gather(index, read, active(self.config))
         values = self._values(index, evidence)
         asked = information(evidence, self.config)
         answers = []
