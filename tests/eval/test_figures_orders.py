@@ -49,8 +49,10 @@ def test_rankers_stand_by_their_means_here_with_their_places_there(tmp_path: Pat
             better = [value for value in values if value > line[mean]]  # type: ignore[operator]
             assert line[place] == 1 + len(better)
     result = evaluate(load_data("tiny"), [resolve_ranker("default")], measures=(PRIMARY,), split="test", progress=False)
-    mean = sum(result.values("default", PRIMARY)) / len(result.queries)
-    assert next(line["tiny test"] for line in lines if line["ranker"] == "default") == pytest.approx(mean, abs=0.0005)
+    expected = sum(result.values("default", PRIMARY)) / len(result.queries)
+    assert next(line["tiny test"] for line in lines if line["ranker"] == "default") == pytest.approx(
+        expected, abs=0.0005
+    )
     assert [line["place"] for line in lines] == sorted(line["place"] for line in lines)  # type: ignore[type-var]
     assert block.tables[1].lines[0]["rankers"] == len(COMPARED)
 
