@@ -17,6 +17,7 @@ from toolsearch_eval.data import DataSet, Query
 from toolsearch_eval.data_files import read_qrels
 from toolsearch_eval.judgements import Judgement, derived_grades
 from toolsearch_eval.measures import relevant
+from toolsearch_eval.splitting import frozen_fault, group_splits
 from toolsearch_eval.statistics import FEW_GROUPS
 
 _COPIED_WORDS = 6
@@ -173,6 +174,9 @@ def _check_groups(data: DataSet, errors: list[Problem]) -> None:
         if splits.setdefault(query.group, query.split) != query.split:
             message = f"{shown(query.group)} stands in dev and in test; a group belongs to one split"
             errors.append(Problem(path, query.line, "group", message))
+    thawed = frozen_fault(data, group_splits(data.queries))
+    if thawed is not None:
+        errors.append(thawed)
 
 
 def _check_judges(data: DataSet, errors: list[Problem], warnings: list[Problem]) -> None:
