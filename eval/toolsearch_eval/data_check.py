@@ -6,7 +6,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
 from toolsearch.catalog.core_tools import is_deferred
 from toolsearch.catalog.names import name_fault, shown
@@ -215,23 +214,6 @@ def _check_conversations(data: DataSet, errors: list[Problem]) -> None:
         if conversation.catalog != data.name:
             message = f"is {shown(conversation.catalog)}, and the conversation lies in {shown(data.name)}; name that"
             errors.append(Problem(conversation.path, 1, "catalog", message))
-
-
-def data_statistics(data: DataSet) -> dict[str, Any]:
-    """Counts: tools, queries, groups, labels, and queries by split, slice and language."""
-    return {
-        "schema_version": 1,
-        "name": data.name,
-        "fingerprint": data.fingerprint,
-        "tools": len(data.tools),
-        "queries": len(data.queries),
-        "groups": len({query.group for query in data.queries}),
-        "labels": sum(map(len, data.judgements.values())),
-        "no_answer": sum(query.expect == "none" for query in data.queries),
-        "splits": dict(sorted(Counter(query.split for query in data.queries).items())),
-        "slices": dict(sorted(Counter(query.slice for query in data.queries).items())),
-        "languages": dict(sorted(Counter(query.language for query in data.queries).items())),
-    }
 
 
 def _words(text: str) -> tuple[str, ...]:

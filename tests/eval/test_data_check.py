@@ -10,7 +10,7 @@ import pytest
 from toolsearch.errors import Problem
 from toolsearch_datasets import names
 from toolsearch_eval.data import load_data
-from toolsearch_eval.data_check import check_data, data_statistics
+from toolsearch_eval.data_check import check_data
 
 TEN = [{"query_id": f"ok-{number}", "text": f"mail number {number}", "slice": "fine"} for number in range(10)]
 TEN_LABELS = [{"query_id": row["query_id"], "tool": "send_mail", "grade": 2} for row in TEN]
@@ -282,40 +282,6 @@ def test_the_shipped_sets_are_clean(name: str) -> None:
 
 
 def test_an_empty_set_is_nothing_to_complain_about(write_folder: Any) -> None:
-    """Without tools, queries and labels there is no error and no warning, and all counts are zero."""
+    """Without tools, queries and labels there is no error and no warning."""
     data = load_data(write_folder(tools=""))
     assert check_data(data) == ([], [])
-    assert data_statistics(data) == {
-        "schema_version": 1,
-        "name": "set",
-        "fingerprint": data.fingerprint,
-        "tools": 0,
-        "queries": 0,
-        "groups": 0,
-        "labels": 0,
-        "no_answer": 0,
-        "splits": {},
-        "slices": {},
-        "languages": {},
-    }
-
-
-def test_statistics_count_by_split_slice_and_language(write_folder: Any) -> None:
-    """Groups count once, and every query counts in its split, slice and language."""
-    queries = [
-        q("a", "x", split="dev", language="en", group="g"),
-        q("b", "y", split="dev", language="zh", group="g"),
-        q("c", "z", expect="none", slice="other"),
-    ]
-    data = load_data(write_folder(queries=queries, qrels="a 0 send_mail 2\na 0 read_file 0\nb 0 send_mail 1\n"))
-    form = data_statistics(data)
-    assert {key: form[key] for key in ("tools", "queries", "groups", "labels", "no_answer")} == {
-        "tools": 3,
-        "queries": 3,
-        "groups": 2,
-        "labels": 3,
-        "no_answer": 1,
-    }
-    assert form["splits"] == {"dev": 2, "test": 1}
-    assert form["slices"] == {"fine": 2, "other": 1}
-    assert form["languages"] == {"": 1, "en": 1, "zh": 1}
