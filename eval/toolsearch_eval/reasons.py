@@ -67,17 +67,21 @@ class Reason:
         return {"tool": self.tool, "grade": self.grade, "a": self.a.to_json(), "b": self.b.to_json()}
 
 
-def explainer(ranker: Ranker) -> Explain:
+def explainer(ranker: Ranker, depth: int) -> Explain:
     """What asks a ranker, which has taken in the catalog, about a query and a tool; never fails.
 
     A ranker without `explain` says that it can't.
+
+    Args:
+        ranker: The ranker.
+        depth: Results that it was asked for.
     """
 
     def ask(query: str, tool: str) -> Side:
         if not isinstance(ranker, ExplainingRanker):
             return Side(why=f"{ranker.name} can't say what a score is made of")
         try:
-            found: Explanation = ranker.explain(query, tool)
+            found: Explanation = ranker.explain(query, tool, depth)
             return Side(score=found.score, parts=tuple(found.parts), why=found.why)
         except (ToolSearchError, Exception) as error:  # it may be anyone's
             return Side(why=f"{ranker.name} failed to explain it: {described(error)}")

@@ -8,11 +8,14 @@ from typing import Any
 import pytest
 
 from toolsearch_eval.cli.figures_entry import main
+from toolsearch_eval.cli.main import main as toolsearch
 from toolsearch_eval.figures.block import Block, Cell, Table, block_from_json, differences, shown
 from toolsearch_eval.figures.make import BLOCKS
 from toolsearch_eval.figures.quality import measure_builtin, measure_confidence
 from toolsearch_eval.figures.speed import measure_bench, measure_start
 from toolsearch_eval.figures.store import read_results, rewritten
+from toolsearch_eval.rankers.resolve import EVERY
+from toolsearch_eval.report.numbers import p_text
 
 LINE: dict[str, Cell] = {
     "ranker": "default",
@@ -154,12 +157,29 @@ def test_the_shipped_set_is_judged_by_split_and_ranker() -> None:
     assert {line["dev default"] for line in slices.lines} == {"too few to tell"}
     for table in splits:
         names = [line["ranker"] for line in table.lines]
-        assert names == ["reference", "bm25f", "bm25s", "sklearn-words", "default:keyword", "default:tfidf", "default"]
+        assert names == [*EVERY, "default:keyword", "default:tfidf"]
         for line in table.lines:
             cell = line["nDCG@10"]
             assert isinstance(cell, dict)
             assert 0 < cell["mean"] <= 1
-        assert [line["default less this"] is None for line in table.lines] == [False] * 6 + [True]
+        for column in ("less default", "p"):
+            assert [line["ranker"] for line in table.lines if line[column] is None] == ["default"]
+
+
+def test_the_table_of_the_shipped_set_holds_what_the_command_prints(capsys: pytest.CaptureFixture[str]) -> None:
+    """Means, differences with their intervals and p are those of `toolsearch eval --against default`, to each digit."""
+    table = measure_builtin("tiny", today="2026-01-02").tables[0]
+    rankers = [option for name in ("all", "default:keyword", "default:tfidf") for option in ("--ranker", name)]
+    assert toolsearch(["eval", "--data", "tiny", "--split", "dev", *rankers, "--against", "default", "--json"]) == 0
+    form = json.loads(capsys.readouterr().out)
+    for line in table.lines:
+        name = str(line["ranker"])
+        mean = form["rankers"][name]["measures"]["nDCG@10"]
+        assert line["nDCG@10"] == {key: round(mean[key], 3) for key in ("mean", "low", "high")}
+        if name != "default":
+            found = form["against"]["rankers"][name]
+            assert line["less default"] == {key: round(found[key], 3) for key in ("difference", "low", "high")}
+            assert line["p"] == p_text(found["p"])
 
 
 def test_the_flag_is_counted_with_and_without_an_answer(tmp_path: Path) -> None:
@@ -188,8 +208,13 @@ def test_a_folder_of_suites_is_measured_and_kept(make: Callable[..., int], tmp_p
         (suite / "qrels.tsv").write_text("query_id\ttool\tgrade\nq\tsend_message\t1\n", encoding="utf-8")
     assert make("--suites", str(tmp_path / "suites"), text=readme("suites")) == 0
     made = Path("README.md").read_text(encoding="utf-8")
-    assert "| one | 2 | 1 | 1.000 | 1.000 | 1.000 | 1.000 | 1.000 | +0.000 |" in made
-    assert "| mean of the sets |  |  | 1.000 | 1.000 | 1.000 | 1.000 | 1.000 | +0.000 (+0.000 to +0.000) |" in made
+    # `fastmcp-regex` does not order by how well a tool fits: the right one comes second, which is worth 1 / log2(3).
+    means = " | ".join("0.631" if name == "fastmcp-regex" else "1.000" for name in EVERY)
+    assert f"| one | 2 | 1 | {means} |" in made
+    assert f"| mean of the sets |  |  | {means} |" in made
+    # Of one query nothing is sure, and two equal differences have an interval without width.
+    assert "| bm25f | +0.000 (+0.000 to +0.000) | 0 | 0 | 2 |" in made
+    assert "| fastmcp-regex | -0.369 (-0.369 to -0.369) | 0 | 0 | 2 |" in made
     assert "suites DIR" in made and str(tmp_path) not in made
     assert make() == 0
     assert Path("README.md").read_text(encoding="utf-8") == made

@@ -26,7 +26,7 @@ class OwnRanker:
 
     assess: Callable[[Sequence[str]], Sequence[tuple[float, bool]]]
     """Only there where the object has it."""
-    explain: Callable[[str, str], Explanation]
+    explain: Callable[[str, str, int], Explanation]
     """Only there where the object has it."""
 
     def __init__(self, name: str, ranker: Any) -> None:

@@ -49,12 +49,13 @@ class ProfileRanker:
             return [(each.results[0].score if each.results else 0.0, each.low_confidence) for each in answers]
         return [(each.confidence, each.low_confidence) for each in answers]
 
-    def explain(self, query: str, tool: str) -> Explanation:
+    def explain(self, query: str, tool: str, depth: int = 10) -> Explanation:
         """Why a tool has its score for a query, or why it has none; the parts add up to the score.
 
         Args:
             query: As it was ranked.
             tool: Its name as `index` was given it.
+            depth: Results that were asked for, above 0; the reference's scores hang on it.
 
         Raises:
             UnknownNameError: `index` was given no such tool.
@@ -62,5 +63,6 @@ class ProfileRanker:
         if tool not in self._ids:
             raise UnknownNameError("tool", tool, self._ids)
         known = {each.name for each in self._searcher.snapshot().tools}
-        found = self._searcher.explain(query, next(name for name in self._ids[tool] if name in known))
+        name = next(name for name in self._ids[tool] if name in known)
+        found = self._searcher.explain(query, name, max_results=depth)
         return replace(found, tool=tool)

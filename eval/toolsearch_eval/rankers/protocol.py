@@ -40,5 +40,5 @@ class AssessingRanker(Protocol):
 class ExplainingRanker(Protocol):
     """A ranker that says what a score is made of."""
 
-    def explain(self, query: str, tool: str) -> Explanation:
-        """Why a tool has its score for a query; the parts add up to the score. Called after `index`."""
+    def explain(self, query: str, tool: str, depth: int) -> Explanation:
+        """Why a tool has its score where `depth` results were asked for; the parts add up to it. After `index`."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,6 @@ from toolsearch.catalog.core_tools import is_deferred
 from toolsearch.config import from_toml
 from toolsearch.errors import ToolSearchError, UnknownNameError, UsageError
 from toolsearch_eval.compare import Judged
-from toolsearch_eval.data import DataSet
 from toolsearch_eval.rankers import Ranker, resolve_ranker
 from toolsearch_eval.rankers.identity import identity_of
 from toolsearch_eval.rankers.own import described
@@ -79,7 +78,7 @@ def explain_side(side: Named, judged: Judged) -> Explain:
     A ranker of a run is asked only where it is still the same: profile, libraries and code.
     """
     if side.run is None:
-        return _lazy(judged.data, lambda: resolve_ranker(side.ranker))
+        return _lazy(judged, lambda: resolve_ranker(side.ranker))
     recorded = side.run.manifest["rankers"][side.ranker]
     if recorded["fingerprint"] is None:
         return silent_explainer(f"{side.ranker} does not say what its results hang on, so the run can't be explained")
@@ -93,19 +92,19 @@ def explain_side(side: Named, judged: Judged) -> Explain:
         return silent_explainer(f"{side.ranker} can't be had any more: {described(error)}")
     if now is None or now.fingerprint != recorded["fingerprint"]:
         return silent_explainer(f"{side.ranker} is not the same any more: profile, libraries or code changed")
-    return _lazy(judged.data, lambda: ranker)
+    return _lazy(judged, lambda: ranker)
 
 
-def _lazy(data: DataSet, make: Any) -> Explain:
+def _lazy(judged: Judged, make: Callable[[], Ranker]) -> Explain:
     """An explainer whose ranker takes in the catalog when it is first asked."""
     ready: list[Explain] = []
 
     def ask(query: str, tool: str) -> Side:
         if not ready:
-            ranker: Ranker = make()
+            ranker = make()
             try:
-                ranker.index([tool for tool in data.tools if is_deferred(tool)])
-                ready.append(explainer(ranker))
+                ranker.index([tool for tool in judged.data.tools if is_deferred(tool)])
+                ready.append(explainer(ranker, judged.depth))
             except (Exception, SystemExit) as error:  # it may be anyone's
                 ready.append(silent_explainer(f"{ranker.name} failed: {described(error)}"))
         return ready[0](query, tool)

@@ -32,7 +32,7 @@ class Backwards:
         return [[(name, 1.0 / place) for place, name in enumerate(self.names, 1)] for _ in queries]
 
 class Telling(Backwards):
-    def explain(self, query, tool):
+    def explain(self, query, tool, depth):
         raise ValueError("no words")
 
 def stopping(tools):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import os
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -11,6 +13,8 @@ from typing import Any
 import pytest
 
 from toolsearch_eval.cli.main import INTERRUPTED, main
+from toolsearch_eval.rankers.resolve import EVERY
+from toolsearch_eval.runs.reading import list_runs, read_run
 
 CATALOG = '{"name": "send_mail", "description": "Send a mail."}\n{"name": "read_file", "description": "Read a file."}\n'
 QUERIES = (
@@ -219,6 +223,152 @@ def test_a_fault_or_an_interrupt_in_stability_keeps_what_was_measured(capsys: py
         assert form["warnings"][0] == line
 
 
+def stable(form: dict[str, Any]) -> dict[str, Any]:
+    """A form without its times."""
+    for values in form["rankers"].values():
+        del values["latency_ms"], values["build_ms"]
+    return form
+
+
+def test_the_outcome_is_the_same_with_many_processes_and_with_a_cache(capsys: pytest.CaptureFixture[str]) -> None:
+    """But for times every byte of the JSON object is the same, warm or cold, with one process or three."""
+    arguments = ["eval", "--data", "tiny", "--split", "all", "--ranker", "all", "--against", "default", "--json"]
+    outputs = []
+    for more in (["--no-cache"], ["--cache", "kept"], ["--cache", "kept"], ["--no-cache", "--jobs", "3"]):
+        assert main([*arguments, *more]) == 0
+        outputs.append(json.dumps(stable(json.loads(capsys.readouterr().out))))
+    assert len(set(outputs)) == 1
+
+
+def test_kept_rankings_are_said_and_none_are_kept_without_a_cache(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The user's own folder for caches serves where no other is named; a note says what was taken from it."""
+    arguments = ["eval", "--data", "set", "--ranker", "bm25f"]
+    assert main([*arguments, "--no-cache"]) == 0
+    caches = Path(os.environ["XDG_CACHE_HOME"])
+    assert list(caches.iterdir()) == []
+    assert main(arguments) == 0
+    assert "note:" not in capsys.readouterr().err
+    assert list(caches.glob("toolsearch/rankings/*/*.json"))
+    assert main(arguments) == 0
+    # Two measured queries and one without an answer.
+    assert (
+        f"note: 3 of 3 rankings were kept from before in {caches / 'toolsearch' / 'rankings'}"
+        in capsys.readouterr().err
+    )
+
+
+def test_a_cache_that_cannot_be_written_is_a_warning_unless_it_was_named(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The evaluation goes on without it; a folder that was asked for is wrong use."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(folder / "mine.toml"))
+    assert main(["eval", "--data", "set", "--ranker", "bm25f"]) == 0
+    assert "can't be written" in capsys.readouterr().err
+    assert main(["eval", "--data", "set", "--ranker", "bm25f", "--cache", "mine.toml"]) == 2
+
+
+def test_every_ranker_beside_one(capsys: pytest.CaptureFixture[str]) -> None:
+    """`all` is every ranker; each has its difference to the baseline, and p is adjusted for all of them by Holm."""
+    arguments = [
+        "eval",
+        "--data",
+        "tiny",
+        "--split",
+        "all",
+        "--ranker",
+        "all",
+        "--ranker",
+        "default",
+        "--measure",
+        "RR@10",
+    ]
+    assert main([*arguments, "--against", "default", "--json"]) == 0
+    form = json.loads(capsys.readouterr().out)
+    assert list(form["rankers"]) == list(EVERY)
+    against = form["against"]
+    assert (against["ranker"], against["measure"], against["adjusted"]) == ("default", "RR@10", "holm")
+    assert list(against["rankers"]) == [name for name in EVERY if name != "default"]
+    assert (
+        main(
+            [
+                "compare",
+                "--a",
+                "default",
+                "--b",
+                "regex",
+                "--data",
+                "tiny",
+                "--split",
+                "all",
+                "--measure",
+                "RR@10",
+                "--json",
+            ]
+        )
+        == 0
+    )
+    alone = json.loads(capsys.readouterr().out)
+    found = against["rankers"]["regex"]
+    assert {key: found[key] for key in found if key != "p"} == {key: alone[key] for key in found if key != "p"}
+    assert alone["p"] <= found["p"] <= min(1.0, alone["p"] * 10)
+    assert main([*arguments, "--against", "default"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    start = lines.index("RR@10 less that of default; p by sign flips, adjusted by Holm's procedure:")
+    assert lines[start + 1].split() == ["ranker", "difference", "p", "better", "equal", "worse", "detectable"]
+    assert [line.split()[0] for line in lines[start + 3 :]] == [name for name in EVERY if name != "default"]
+
+
+def test_a_baseline_that_failed_is_a_line(capsys: pytest.CaptureFixture[str]) -> None:
+    """Where the baseline itself breaks, the others are shown and the code is 2."""
+    broken = "own_rankers_of_test:broken"
+    assert main(["eval", "--data", "set", "--ranker", broken, "--ranker", "bm25f", "--against", broken, "--json"]) == 2
+    form = json.loads(capsys.readouterr().out)
+    assert f"nothing stands beside {broken!r}, which was not judged" in form["warnings"]
+    assert "against" not in form
+
+
+def test_several_data_sets_in_one_command(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each has its own tables, in JSON a list; each run goes to a folder that bears the set's name."""
+    arguments = ["eval", "--data", "set", "tiny", "--ranker", "bm25f"]
+    assert main([*arguments, "--json", "--out", "both"]) == 0
+    form = json.loads(capsys.readouterr().out)
+    assert list(form) == ["schema_version", "sets"]
+    assert [each["data"]["name"] for each in form["sets"]] == ["set", "tiny"]
+    assert [entry.run_id for entry in list_runs("both")] == ["set", "tiny"]
+    assert main(["eval", "--data", "set", "--data", "tiny", "--ranker", "bm25f"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split(":")[0] for line in lines if "left out" in line] == ["set", "tiny"]
+    assert main(["eval", "--data", "set", "set", "--out", "twice"]) == 2
+    assert "--out needs data sets whose names differ; given: set, set." in capsys.readouterr().err
+
+
+def test_a_run_is_written_and_read_back(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`--out` writes the run that was printed; a second time the folder is refused before any work."""
+    arguments = ["eval", "--data", "set", "--against", "default", "--out", "runs/first"]
+    assert main([*arguments, "--json"]) == 0
+    streams = capsys.readouterr()
+    form = json.loads(streams.out)
+    assert "the run is in runs/first\n" in streams.err
+    run = read_run("runs/first")
+    assert run.to_json() == {key: value for key, value in form.items() if key != "against"}
+    assert run.summary["against"] == form["against"]
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00", run.manifest["created"])
+    assert main([*arguments, "--ranker", "default", "--ranker", "own_rankers_of_test:Loud"]) == 2
+    streams = capsys.readouterr()
+    assert "runs/first holds a run, and a run is never written over" in streams.err
+    assert "ranking" not in streams.err.replace("rankings", "")
+
+
+def test_an_interrupted_evaluation_writes_no_run(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What is not whole is no run; the rankings are kept, and the same command goes on."""
+    arguments = ["--ranker", "bm25f", "--ranker", "own_rankers_of_test:stopping"]
+    assert main(["eval", "--data", "set", *arguments, "--out", "run"]) == INTERRUPTED
+    assert not Path("run").exists()
+    assert "the same command goes on from there" in capsys.readouterr().err
+
+
 WRONG = [
     (["--data", "tinny"], "unknown data set 'tinny'. Did you mean 'tiny'? A path must be a data set's folder."),
     (["--data", "bad"], "bad/queries.jsonl:1: text: the query has no text; write what is asked\nbad/queries.jsonl:2:"),
@@ -242,6 +392,13 @@ WRONG = [
     (["--depth", "0"], "depth is 0; it must be a whole number above 0."),
     (["--depth", "ten"], "invalid int value: 'ten'"),
     (["--split", "train"], "invalid choice: 'train'"),
+    (["--jobs", "0"], "jobs is 0; it must be a whole number above 0."),
+    (["--cache", "x", "--no-cache"], "not allowed with argument"),
+    (
+        ["--against", "bm25"],
+        "--against is 'bm25', which is none of the rankers: reference, default, bm25f. Add it with --ranker.",
+    ),
+    (["--out", "set"], "set is there already, and a run is never written over; name a new folder, or remove this one."),
     (["--rankers", "bm25f"], "unrecognized arguments: --rankers"),
 ]
 
