@@ -336,7 +336,7 @@ def test_several_data_sets_in_one_command(folder: Path, capsys: pytest.CaptureFi
     form = json.loads(capsys.readouterr().out)
     assert list(form) == ["schema_version", "sets"]
     assert [each["data"]["name"] for each in form["sets"]] == ["set", "tiny"]
-    assert [entry.run_id for entry in list_runs("both")] == ["set", "tiny"]
+    assert {entry.run_id: entry.data for entry in list_runs("both")} == {"set": "set", "tiny": "tiny"}
     assert main(["eval", "--data", "set", "--data", "tiny", "--ranker", "bm25f"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line.split(":")[0] for line in lines if "left out" in line] == ["set", "tiny"]
