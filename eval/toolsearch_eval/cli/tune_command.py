@@ -108,13 +108,14 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     parser.add_argument(
         "--folder", default=DEFAULT_FOLDER, metavar="DIR", help=f"for all that is written (default: {DEFAULT_FOLDER})"
     )
-    parser.add_argument("--out", metavar="FILE.toml", help="the profile to use (default: STUDY.toml in the folder)")
+    parser.add_argument("--out", metavar="FILE.toml", help="the profile to use (default: tuned.toml beside the report)")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Tune and print; the exit code is 0 whatever was found."""
     from toolsearch_eval.data import load_data
+    from toolsearch_eval.tuning.document import write_report
     from toolsearch_eval.tuning.form import tuned_json
     from toolsearch_eval.tuning.profile_file import tuned_toml, write_text
     from toolsearch_eval.tuning.propose import check_sampler
@@ -155,14 +156,17 @@ def run(arguments: argparse.Namespace) -> int:
                 name=arguments.study,
                 progress=progress,
             )
-    out = Path(arguments.out or folder / f"{tuned.study}.toml")
+    written = folder / tuned.study
+    out = Path(arguments.out or written / "tuned.toml")
     write_text(out, tuned_toml(tuned, datetime.now(UTC)))
-    tell_warnings(tuned.warnings)
     form = tuned_json(tuned, str(out))
+    report = write_report(tuned, form, written)
+    tell_warnings(tuned.warnings)
     if arguments.json:
-        print_json(form)
+        print_json({**form, "report": str(report)})
     else:
         _print(tuned, form)
+        say(f"Report: {neutralise(str(report))}")
     return 0
 
 

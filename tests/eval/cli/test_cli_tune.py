@@ -31,7 +31,8 @@ def test_the_form_has_what_scripts_read(tmp_path: Path, capsys: pytest.CaptureFi
     assert form["trials_per_second"] > 0
     assert {"before", "after", "difference", "low", "high", "p"} <= set(form["dev"])
     assert form["dev"]["sets"]["builtin"]["groups"] == form["dev"]["groups"]
-    assert Path(form["config"]).parent == tmp_path
+    assert Path(form["config"]) == tmp_path / form["study"] / "tuned.toml"
+    assert Path(form["report"]) == tmp_path / form["study"] / "report.html"
     assert load_profile(form["config"]).ranking == "standard"
     assert (tmp_path / "studies.journal").is_file()
     assert "tuning default" in out.err
