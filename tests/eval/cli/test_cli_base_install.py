@@ -49,6 +49,15 @@ WORKS = [
     (["dataset", "stats", "--data", "tiny"], "tools: 12"),
     (["eval", "--data", "tiny"], "bm25f"),
     (["eval", "--data", "tiny", "--ranker", "default:tfidf", "--json"], '"default:tfidf": {'),
+    (
+        ["eval", "--data", "tiny", "--against", "default", "--out", "run", "--jobs", "2", "--cache", "kept"],
+        "less that of",
+    ),
+    (
+        ["compare", "--a", "run:reference", "--b", "default", "--data", "tiny", "--cache", "kept"],
+        "default less reference",
+    ),
+    (["compare", "--a", "run:bm25f", "--b", "run:default", "--out", "compared"], "default less bm25f in nDCG@10"),
 ]
 FAILS = [
     (
@@ -66,6 +75,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     (folder / "tools.json").write_text('{"tools": [{"name": "add", "inputSchema": {}}]}', encoding="utf-8")
     commands = [row[0] for row in WORKS + FAILS]
     variables = {**os.environ, "PYTHONPATH": os.pathsep.join(str(Path(path).resolve()) for path in sys.path if path)}
+    variables["XDG_CACHE_HOME"] = str(folder / "caches")
     done = subprocess.run(
         [sys.executable, "-c", RUNNER, json.dumps(commands)],
         capture_output=True,
