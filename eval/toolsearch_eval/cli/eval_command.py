@@ -76,7 +76,8 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 def run(args: argparse.Namespace) -> int:
     """Judge and print; 0 when every ranker worked, 2 when one failed or can't be had, which is said on stderr.
 
-    After Ctrl-C what was done is printed and the code is 130. With several data sets the JSON object holds a list.
+    After Ctrl-C what was done is printed and the code is 130. With several data sets the JSON object holds a list, and
+    one on which nothing can be judged is a line on stderr.
     """
     from toolsearch_eval.cli.main import INTERRUPTED
     from toolsearch_eval.data import load_data
@@ -91,8 +92,7 @@ def run(args: argparse.Namespace) -> int:
         )
     measures = tuple(map(parse_measure, args.measure)) if args.measure else DEFAULT_MEASURES
     cache = open_cache(args)
-    with redirect_stdout(sys.stderr):  # a data set's folder runs nothing, but a ranker may be anyone's
-        loaded = [load_data(each) for each in sets]
+    loaded = [load_data(each) for each in sets]
     folders = _folders(args.out, [data.name for data in loaded])
     for folder in folders:
         if folder is not None:
@@ -106,6 +106,12 @@ def run(args: argparse.Namespace) -> int:
             tell_kept(cache)
             code = INTERRUPTED
             break
+        except UsageError as error:
+            if len(sets) == 1:
+                raise
+            tell(f"toolsearch: {error}")  # the other sets go on
+            code = 2
+            continue
         tell_warnings(form["warnings"])
         if args.json:
             forms.append(form)

@@ -340,6 +340,10 @@ def test_several_data_sets_in_one_command(folder: Path, capsys: pytest.CaptureFi
     assert main(["eval", "--data", "set", "--data", "tiny", "--ranker", "bm25f"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line.split(":")[0] for line in lines if "left out" in line] == ["set", "tiny"]
+    assert main(["eval", "--data", "silent", "set", "--ranker", "bm25f", "--json"]) == 2
+    streams = capsys.readouterr()
+    assert [each["data"]["name"] for each in json.loads(streams.out)["sets"]] == ["set"]
+    assert "silent: no query of split all can be measured" in streams.err
     assert main(["eval", "--data", "set", "set", "--out", "twice"]) == 2
     assert "--out needs data sets whose names differ; given: set, set." in capsys.readouterr().err
 
