@@ -19,6 +19,7 @@ from pathlib import Path
 import optuna
 import psycopg
 import pytest
+import redis
 
 from toolsearch_eval.cli.main import main
 from toolsearch_eval.data import load_data
@@ -26,6 +27,7 @@ from toolsearch_eval.tuning.evaluator import Evaluator
 from toolsearch_eval.tuning.macro import macro_mean, standard_error
 from toolsearch_eval.tuning.outcome import Settings
 from toolsearch_eval.tuning.space import load_space
+from toolsearch_eval.tuning.storage import open_storage
 from toolsearch_eval.tuning.tune import label_all
 
 TRIALS = 240
@@ -93,6 +95,27 @@ def server() -> Iterator[Postgres]:
         made.control("-o", options, "start")
         yield made
         made.control("-m", "immediate", "stop")
+
+
+@pytest.fixture(scope="module")
+def redis_url() -> Iterator[str]:
+    """A running Redis server, stopped in the end."""
+    _installed("redis-server", "redis-server")
+    port = _free_port()
+    with tempfile.TemporaryDirectory() as folder:
+        command = ["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--dir", folder, "--appendonly", "yes"]
+        with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
+            url = f"redis://127.0.0.1:{port}"
+            with redis.Redis.from_url(url) as client:
+                until = time.monotonic() + 20
+                while time.monotonic() < until:
+                    try:
+                        client.ping()
+                        break
+                    except redis.ConnectionError:
+                        time.sleep(0.1)
+            yield url
+            process.terminate()
 
 
 def _worker(url: str, log: Path) -> subprocess.Popen[bytes]:
@@ -201,6 +224,36 @@ def test_the_same_study_is_finished_and_chosen_from_by_an_ordinary_run(
     assert form["trials_per_second"] is None
     assert form["dev"]["difference"] > 0
     assert Path(form["config"]).read_text("utf-8").count("[provenance]") == 1
+
+
+def test_workers_on_redis_take_over_what_a_killed_one_left(redis_url: str, tmp_path: Path) -> None:
+    """Three workers, one of them killed with kill -9: the others try its trials again and end with all trials."""
+    log = tmp_path / "workers.log"
+    workers = [_worker(redis_url, log) for _ in range(3)]
+    study: optuna.Study | None = None
+    until = time.monotonic() + 240
+    killed = False
+    try:
+        while any(worker.poll() is None for worker in workers[1 if killed else 0 :]):
+            assert time.monotonic() < until, log.read_text("utf-8")
+            time.sleep(0.3)
+            if study is None:
+                storage = open_storage(redis_url).storage
+                names = optuna.get_all_study_names(storage)
+                study = optuna.load_study(study_name=names[0], storage=storage) if names else None
+            elif not killed and len(study.get_trials(deepcopy=False, states=(STATES.COMPLETE,))) > TRIALS // 4:
+                workers[0].send_signal(signal.SIGKILL)
+                killed = True
+        workers[0].wait()
+    finally:
+        _end(workers)
+    assert study is not None
+    assert [worker.returncode for worker in workers] == [-signal.SIGKILL, 0, 0], log.read_text("utf-8")
+    trials = study.get_trials(deepcopy=False)
+    complete = [each.params for each in trials if each.state == STATES.COMPLETE]
+    assert len(complete) >= TRIALS
+    assert {each.state for each in trials} <= {STATES.COMPLETE, STATES.FAIL}
+    assert all(each.params in complete for each in trials if each.state == STATES.FAIL)
 
 
 def test_a_server_that_is_away_is_one_clear_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

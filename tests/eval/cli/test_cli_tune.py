@@ -164,3 +164,15 @@ def test_workers_share_a_study_and_an_ordinary_run_ends_it(tmp_path: Path, capsy
     form = json.loads(capsys.readouterr().out)
     assert (form["study"], form["trials"]) == (forms[0]["study"], forms[0]["trials"])
     assert form["trials_per_second"] is None
+
+
+def test_the_bar_shows_the_best_so_far_and_the_time_left(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a terminal the trials are counted with the best mean so far and the time that is left."""
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    assert main(["tune", *QUICK, "--folder", str(tmp_path)]) == 0
+    last = capsys.readouterr().err.rpartition("\r")[2]
+    assert "6/6" in last
+    assert "best 0." in last
+    assert "<00:00" in last  # nothing is left
