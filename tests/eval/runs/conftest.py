@@ -71,6 +71,19 @@ class Failing(Counting):
         return super().rank(queries, depth)
 
 
+class FailingTwice(Counting):
+    """Fails late at an early query and at once at a later one."""
+
+    def rank(self, queries, depth):
+        words = {word for query in queries for word in query.split()}
+        if "w20" in words:
+            time.sleep(0.2)
+            raise ValueError("early")
+        if "w60" in words:
+            raise ValueError("late")
+        return super().rank(queries, depth)
+
+
 class Dying(Counting):
     """Ends its process at one query."""
 

@@ -67,6 +67,13 @@ def test_a_failure_reads_the_same(jobs: int, many: DataSet, rankers: ModuleType)
     assert form["warnings"][0] == "ranker 'counting' failed: query 'q120': ValueError: no"
 
 
+@pytest.mark.parametrize("jobs", [1, 2, 4])
+def test_of_several_failures_the_first_query_is_told(jobs: int, many: DataSet, rankers: ModuleType) -> None:
+    """Whichever fails first by the clock, the one of the earliest chunk is named, as one process would name it."""
+    with pytest.raises(UsageError, match="failed: query 'q20': ValueError: early"):
+        evaluate(many, [rankers.FailingTwice()], jobs=jobs)
+
+
 def test_a_process_that_ends_fails_its_ranker_alone(many: DataSet, rankers: ModuleType) -> None:
     """Where a ranker takes its process with it, the queries and the code are told, and the next ranker gets another."""
     form, _, _ = outcome(many, [rankers.Dying(), "bm25f"], jobs=2)
