@@ -177,7 +177,7 @@ def read_space(text: str, *, path: str = "<space>", profile: SearchConfig | None
     found = {}
     for name, row in rows.items():
         if name not in known:
-            fault(name, str(UnknownNameError("parameter", name, known)))
+            fault(name, str(UnknownNameError("parameter", name, known, "A name with a dot stands in quotes.")))
         elif (parameter := _parameter(name, row, base, fault)) is not None:
             found[name] = parameter
     narrow = data.get("narrow", [])
@@ -298,6 +298,7 @@ def _line(text: str, field: str) -> int:
     """The first line of a file that begins with a key, 0 where none does."""
     for number, line in enumerate(text.splitlines(), start=1):
         head = line.strip().strip("[]").partition("=")[0].strip().strip("\"'")
-        if field and head in (field, f"parameters.{field}", f'parameters."{field}"'):
+        first = head.partition(".")[0]
+        if field and field in (head, first, head.removeprefix("parameters.").strip("\"'")):
             return number
     return 0

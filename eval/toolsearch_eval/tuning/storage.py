@@ -152,7 +152,7 @@ def open_storage(where: str, *, grace: int = 60, pause: Callable[[float], object
             warnings.simplefilter("ignore")
             storage = _redis(where) if scheme.startswith("redis") else _tables(where, grace, pause)
     except Exception as error:  # the drivers have errors of their own, of many kinds
-        first = " ".join(str(error).split())[:200]
+        first = " ".join(str(error).partition("(Background")[0].split())[:200]
         raise UsageError(f"storage {shown(where)} can't be used: {shown(first)}") from error
     return Kept(storage=storage, shared=True, grace=grace)
 
@@ -183,7 +183,9 @@ def journal(path: str) -> optuna.storages.BaseStorage:
         return JournalStorage(JournalFileBackend(path))
     except UsageError:
         raise
-    except (OSError, ValueError, KeyError) as error:
+    except (ValueError, KeyError) as error:
+        raise UsageError(f"{os.fspath(path)[:200]}: is no journal of a study; give another file.") from error
+    except OSError as error:
         text = " ".join(str(error).split())[:200]
         raise UsageError(f"{os.fspath(path)[:200]}: the study can't be kept there: {text}") from error
 

@@ -91,6 +91,7 @@ def test_two_objectives_print_their_front(tmp_path: Path, capsys: pytest.Capture
         (["--storage", "redis://user:secret@127.0.0.1:1/0"], "redis"),
         (["--storage", "postgresql+psycopg://me:secret@127.0.0.1:1/x"], "me:***@127.0.0.1:1/x can't be used"),
         (["--storage", "/proc/nowhere/x.journal"], "the study can't be kept there"),
+        (["--storage", __file__], "is no journal of a study"),
         (["--worker"], "--worker works on a storage that is shared"),
         (["--grace", "1"], "the grace is 1 seconds"),
         (["--study", "other"], "is another one"),

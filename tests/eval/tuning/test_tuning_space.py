@@ -66,6 +66,7 @@ def test_a_parameter_is_read_with_its_scale_and_bounds() -> None:
         ("saturation = { low = 0.5, high = 2.0, lgo = true }", "unknown setting 'lgo'. Did you mean 'low', 'log'"),
         ("saturation = 1.0", "must be a table such as"),
         ("satturation = { low = 0.5, high = 2.0 }", "unknown parameter 'satturation'. Did you mean 'saturation'"),
+        ("field_weights.name = { low = 0.5, high = 2.0 }", "A name with a dot stands in quotes"),
         ('"field_weights.nam" = { low = 0.5, high = 2.0 }', "Did you mean 'field_weights.name'"),
         ("confidence_bound = { low = 0.1, high = 0.9 }", "changes no ranking of default"),
     ],
