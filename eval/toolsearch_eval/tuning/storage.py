@@ -30,6 +30,8 @@ SCHEMES: Mapping[str, tuple[tuple[str, str], ...]] = {
 }
 """The kinds of address that are accepted, each with the libraries that it needs and the extras that bring them."""
 _ATTEMPTS = 6
+_PASSING = ("already exists", "duplicate key", "UNIQUE constraint", "shutting down", "starting up", "refused")
+"""What a database says while another worker makes its tables or its server starts again; soon it will say otherwise."""
 _PASSWORD = re.compile(r"(?<=://)([^/:@]*):[^/]*@")
 
 
@@ -220,15 +222,13 @@ def _hold(path: str) -> None:
 
 
 def _tables(url: str, grace: int, pause: Callable[[float], object]) -> optuna.storages.BaseStorage:
-    """The database with its tables; of several workers that find none at once one makes them, and the others wait."""
+    """The database with its tables; of several workers that find none at once one makes them, the others wait."""
     for attempt in range(1, _ATTEMPTS + 1):
         try:
             return _database(url, grace)
         except Exception as error:
-            made_elsewhere = any(
-                word in str(error) for word in ("already exists", "duplicate key", "UNIQUE constraint")
-            )
-            if not made_elsewhere or attempt == _ATTEMPTS:
+            passing = any(words in str(error) for words in _PASSING)
+            if not passing or attempt == _ATTEMPTS:
                 raise
             pause(0.2 * attempt)
     raise AssertionError("the last attempt returns or raises")
