@@ -205,7 +205,7 @@ def _work(
     worker: str,
 ) -> int:
     """Make trials of a shared study and nothing else."""
-    from toolsearch_eval.tuning.tune import work
+    from toolsearch_eval.tuning.run import work
 
     with _bar(settings.trials) as progress:
         searched = work(sets, space, settings, kept=kept, worker=worker, name=arguments.study, progress=progress)

@@ -8,7 +8,6 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -263,11 +262,3 @@ def _redis(url: str) -> optuna.storages.BaseStorage:
             self._inner.append_logs(logs)
 
     return JournalStorage(LogsOnly(JournalRedisBackend(url, prefix="toolsearch")))
-
-
-def release(path: str) -> None:
-    """Let other processes use a journal that this one held; nothing where it did not."""
-    stream = _held.pop(os.path.realpath(path), None)
-    if stream is not None:
-        with suppress(OSError):
-            stream.close()
