@@ -16,7 +16,7 @@ from typing import Any
 from toolsearch.catalog.tool import Tool
 from toolsearch.errors import ToolSearchError, UsageError
 from toolsearch_eval.data import Query
-from toolsearch_eval.rankers.identity import identity_of
+from toolsearch_eval.rankers.identity import code_version, identity_of
 from toolsearch_eval.rankers.own import described
 from toolsearch_eval.rankers.protocol import Ranker
 from toolsearch_eval.rankers.resolve import resolve_ranker
@@ -67,7 +67,7 @@ class Crew:
             # A tool's meta may be a view of a mapping, which can't be sent; a copy of what it shows can.
             tools = tuple(replace(tool, meta=dict(tool.meta)) for tool in self._tools)
             try:
-                self._given = pickle.dumps((tools, self._depth))
+                self._given = pickle.dumps((code_version(), tools, self._depth))
             except Exception as error:  # functions of tools made in memory
                 raise CannotTravelError(f"the tools can't be sent to another process: {described(error)}") from error
         return CrewBench(self, ranker.name, _packed(ranker, shelf))
@@ -175,11 +175,16 @@ def _packed(ranker: Ranker, shelf: Shelf | None) -> bytes:
 def _serve(connection: Connection, given: bytes) -> None:
     """What a process does: take a task, answer it, until nobody asks any more."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    tools, depth = pickle.loads(given)
+    code, tools, depth = pickle.loads(given)
+    # A process that starts after an edit would rank with other code, and keep that under the name of the code before.
+    changed = code != code_version()
     packed, work = b"", None
     with suppress(EOFError, ConnectionError), redirect_stdout(sys.stderr):  # a ranker may print
         while True:
             kind, wanted, queries = connection.recv()
+            if changed:
+                connection.send(("failed", "the code changed since the evaluation began; begin it again"))
+                continue
             if work is None or packed != wanted:
                 packed, work = wanted, None
                 try:

@@ -67,6 +67,16 @@ def test_a_failure_reads_the_same(jobs: int, many: DataSet, rankers: ModuleType)
     assert form["warnings"][0] == "ranker 'counting' failed: query 'q120': ValueError: no"
 
 
+def test_a_process_with_other_code_ranks_nothing(
+    many: DataSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the code was edited after the beginning, the evaluation fails and keeps nothing under the older code."""
+    monkeypatch.setattr("toolsearch_eval.runs.jobs.code_version", lambda: "older")
+    with pytest.raises(UsageError, match="the code changed since the evaluation began; begin it again"):
+        evaluate(many, [resolve_ranker("bm25f")], jobs=2, cache=RankingCache(tmp_path / "cache"))
+    assert list((tmp_path / "cache").iterdir()) == []
+
+
 @pytest.mark.parametrize("jobs", [1, 2, 4])
 def test_of_several_failures_the_first_query_is_told(jobs: int, many: DataSet, rankers: ModuleType) -> None:
     """Whichever fails first by the clock, the one of the earliest chunk is named, as one process would name it."""
