@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
-from toolsearch.catalog.core_tools import is_deferred
-from toolsearch.catalog.names import shown
 from toolsearch.errors import DataError, Problem, UsageError
-from toolsearch_eval.abstention import Sureness
-from toolsearch_eval.data import DataSet, Query, load_data
-from toolsearch_eval.data_files import read_rows, read_text
+from toolsearch_eval.data import DataSet, load_data
+from toolsearch_eval.data_files import read_text
 from toolsearch_eval.measures import Measure, parse_measure
 from toolsearch_eval.rankers.identity import Identity
-from toolsearch_eval.rankers.run import Answer, Ran, Times
-from toolsearch_eval.report.escape import csv_cell
 from toolsearch_eval.runs.folder import SCHEMA_VERSION, file_digests
-from toolsearch_eval.tables import KEYS
 
-_REMEDY = "make the run anew with `toolsearch eval --out DIR`"
+REMEDY: Final = "make the run anew with `toolsearch eval --out DIR`"
+"""Ends every fault."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,15 +34,15 @@ class Manifest:
 def read_json(path: Path, problems: list[Problem]) -> Any:
     """The JSON of a file; None, with a problem, where it can't be had."""
     if not path.is_file():
-        problems.append(Problem(str(path), 0, "", f"is missing; {_REMEDY}"))
+        problems.append(Problem(str(path), 0, "", f"is missing; {REMEDY}"))
         return None
     text = read_text(path, problems)
     try:
         return json.loads(text or "", parse_constant=_no_constant)
     except json.JSONDecodeError as error:
-        problems.append(Problem(str(path), error.lineno, "", f"is not valid JSON: {error.msg}; {_REMEDY}"))
+        problems.append(Problem(str(path), error.lineno, "", f"is not valid JSON: {error.msg}; {REMEDY}"))
     except (ValueError, RecursionError) as error:
-        problems.append(Problem(str(path), 0, "", f"is not valid JSON: {error}; {_REMEDY}"))
+        problems.append(Problem(str(path), 0, "", f"is not valid JSON: {error}; {REMEDY}"))
     return None
 
 
@@ -62,7 +55,7 @@ def checked_manifest(form: Any, path: Path, problems: list[Problem]) -> Manifest
     before = len(problems)
     if form is None and problems:
         return None
-    fault = _faults(path, problems)
+    fault = faults(path, problems)
     if not isinstance(form, dict) or form.get("schema_version") != SCHEMA_VERSION:
         fault("schema_version", f"must be {SCHEMA_VERSION}, the form that this version reads")
         return None
@@ -123,12 +116,12 @@ def read_data(folder: Path, manifest: Manifest, problems: list[Problem]) -> Data
         problems += error.problems
         return None
     except UsageError:
-        problems.append(Problem(str(folder), 0, "", f"is missing; {_REMEDY}"))
+        problems.append(Problem(str(folder), 0, "", f"is missing; {REMEDY}"))
         return None
     about = manifest.form["data"]
     if data.fingerprint != about["used"]:
         message = f"is not the data that was used ({data.fingerprint[:12]}, then {about['used'][:12]})"
-        problems.append(Problem(str(folder), 0, "", f"{message}; {_REMEDY}"))
+        problems.append(Problem(str(folder), 0, "", f"{message}; {REMEDY}"))
         return None
     return replace(data, fingerprint=about["fingerprint"])
 
@@ -138,7 +131,7 @@ def checked_summary(form: Any, manifest: Manifest, path: Path, problems: list[Pr
     if form is None:
         return None
     before = len(problems)
-    fault = _faults(path, problems)
+    fault = faults(path, problems)
     if not isinstance(form, dict) or not isinstance(form.get("rankers"), dict):
         fault("rankers", "must give each ranker its values")
         return None
@@ -162,7 +155,7 @@ def checked_summary(form: Any, manifest: Manifest, path: Path, problems: list[Pr
 def _is_cell(cell: Any) -> bool:
     if not isinstance(cell, dict) or set(cell) != {"mean", "low", "high", "n"} or type(cell["n"]) is not int:
         return False
-    return all(cell[key] is None or _is_number(cell[key]) for key in ("mean", "low", "high"))
+    return all(cell[key] is None or is_number(cell[key]) for key in ("mean", "low", "high"))
 
 
 def checked_times(form: Any, manifest: Manifest, path: Path, problems: list[Problem]) -> dict[str, Any] | None:
@@ -173,143 +166,17 @@ def checked_times(form: Any, manifest: Manifest, path: Path, problems: list[Prob
     same = isinstance(rankers, dict) and set(rankers) == set(manifest.identities)
     if isinstance(rankers, dict) and same and all(map(_are_times, rankers.values())):
         return rankers
-    _faults(path, problems)("rankers", "must give each ranker latency_ms (p50, p95) and build_ms")
+    faults(path, problems)("rankers", "must give each ranker latency_ms (p50, p95) and build_ms")
     return None
 
 
 def _are_times(value: Any) -> bool:
-    if not isinstance(value, dict) or set(value) != {"latency_ms", "build_ms"} or not _is_number(value["build_ms"]):
+    if not isinstance(value, dict) or set(value) != {"latency_ms", "build_ms"} or not is_number(value["build_ms"]):
         return False
     latency = value["latency_ms"]
     if not isinstance(latency, dict) or set(latency) != {"p50", "p95"}:
         return False
-    return all(number is None or _is_number(number) for number in latency.values())
-
-
-def read_rankings(
-    path: Path,
-    manifest: Manifest,
-    data: DataSet,
-    queries: Sequence[Query],
-    silent: Sequence[Query],
-    times: Mapping[str, Any],
-    problems: list[Problem],
-) -> dict[str, Ran]:
-    """By ranker what it gave, each query exactly once."""
-    if not path.is_file():
-        problems.append(Problem(str(path), 0, "", f"is missing; {_REMEDY}"))
-        return {}
-    known = frozenset(tool.name for tool in data.tools if is_deferred(tool))
-    asked = {query.query_id for query in (*queries, *silent)}
-    found: dict[str, dict[str, Answer]] = {name: {} for name in manifest.identities}
-    faulty = len(problems)
-    for number, row in read_rows(path, problems):
-
-        def fault(field: str, message: str, line: int = number) -> None:
-            problems.append(Problem(str(path), line, field, f"{message}; {_REMEDY}"))
-
-        ranker, query_id = row.get("ranker"), row.get("query_id")
-        if not isinstance(ranker, str) or ranker not in found:
-            fault("ranker", f"{ranker!r:.80} is none of the run's rankers")
-        elif not isinstance(query_id, str) or query_id not in asked:
-            fault("query_id", f"{query_id!r:.80} is none of the run's queries")
-        elif query_id in found[ranker]:
-            fault("query_id", f"{shown(query_id)} stands twice for {ranker}")
-        else:
-            answer = _answer(row, known, manifest.depth, fault)
-            if answer is not None:
-                found[ranker][query_id] = answer
-    if len(problems) > faulty:
-        return {}
-    for ranker, answers in found.items():
-        lost = sorted(asked - set(answers))
-        if lost:
-            message = f"lacks {len(lost)} of {len(asked)} queries of {ranker}, first {shown(lost[0])}; {_REMEDY}"
-            problems.append(Problem(str(path), 0, "", message))
-    if len(problems) > faulty or not times:
-        return {}
-    return {
-        ranker: Ran(
-            answers=tuple(answers[query.query_id] for query in queries),
-            silent=tuple(answers[query.query_id] for query in silent),
-            times=Times(latency=times[ranker]["latency_ms"], build=times[ranker]["build_ms"]),
-        )
-        for ranker, answers in found.items()
-    }
-
-
-def _answer(
-    row: Mapping[str, Any], known: frozenset[str], depth: int, fault: Callable[[str, str], None]
-) -> Answer | None:
-    confidence, flagged, results = row.get("confidence"), row.get("flagged"), row.get("results")
-    if not (confidence is None or _is_number(confidence)) or not (flagged is None or isinstance(flagged, bool)):
-        fault("confidence", "needs a confidence (a number or null) and flagged (true, false or null)")
-        return None
-    if not isinstance(results, list) or len(results) > depth:
-        fault("results", f"must be a list of at most {depth} names with scores")
-        return None
-    names = []
-    for pair in results:
-        if not isinstance(pair, list) or len(pair) != 2 or not isinstance(pair[0], str) or not _is_number(pair[1]):
-            fault("results", f"holds {pair!r:.80}; a name and a finite score are needed")
-            return None
-        if pair[0] not in known or pair[0] in names:
-            what = "twice" if pair[0] in names else "which is no tool of the catalog"
-            fault("results", f"holds {pair[0]!r:.80}, {what}")
-            return None
-        names.append(pair[0])
-    return Answer(
-        results=tuple((name, float(score)) for name, score in results),
-        sureness=Sureness(confidence=confidence, flagged=flagged),
-    )
-
-
-def read_values(
-    path: Path, manifest: Manifest, queries: Sequence[Query], problems: list[Problem]
-) -> dict[str, dict[str, list[float]]]:
-    """By ranker and measure one value a query."""
-    if not path.is_file():
-        problems.append(Problem(str(path), 0, "", f"is missing; {_REMEDY}"))
-        return {}
-    text = read_text(path, problems) or ""
-    names = list(map(str, manifest.measures))
-    found: dict[str, dict[str, list[float]]] = {ranker: {name: [] for name in names} for ranker in manifest.identities}
-    reader = csv.reader(io.StringIO(text, newline=""))
-    fault = _faults(path, problems)
-    header = next(reader, [])
-    if header != [*KEYS, *names]:
-        fault("", f"must begin with {','.join([*KEYS, *names])}", 1)
-        return {}
-    expected = [(ranker, query) for ranker in manifest.identities for query in queries]
-    count = 0
-    for row in reader:
-        number = reader.line_num
-        if count >= len(expected):
-            fault("", f"holds more than {len(expected)} rows", number)
-            return {}
-        ranker, query = expected[count]
-        count += 1
-        keys = [csv_cell(cell) for cell in (ranker, query.query_id, query.slice, query.group)]
-        if row[: len(KEYS)] != keys or len(row) != len(header):
-            fault("", f"must be the row of {ranker} and {shown(query.query_id)} with {len(header)} cells", number)
-            continue
-        for name, cell in zip(names, row[len(KEYS) :], strict=True):
-            value = _number_of(cell)
-            if value is None:
-                fault(name, f"is {cell[:40]!r}; it must be a number from 0 to 1", number)
-            else:
-                found[ranker][name].append(value)
-    if count < len(expected):
-        fault("", f"holds {count} of {len(expected)} rows")
-    return found
-
-
-def _number_of(cell: str) -> float | None:
-    try:
-        value = float(cell)
-    except ValueError:
-        return None
-    return value if 0 <= value <= 1 + 1e-9 else None
+    return all(number is None or is_number(number) for number in latency.values())
 
 
 def digest_faults(root: Path, manifest: Manifest, told: Sequence[Problem]) -> list[Problem]:
@@ -322,16 +189,19 @@ def digest_faults(root: Path, manifest: Manifest, told: Sequence[Problem]) -> li
         if files.get(name) == now.get(name) or any(problem.path == path for problem in told):
             continue
         what = "is missing" if name not in now else "does not belong to the run" if name not in files else "was changed"
-        problems.append(Problem(path, 0, "", f"{what} since the run was written; {_REMEDY}"))
+        problems.append(Problem(path, 0, "", f"{what} since the run was written; {REMEDY}"))
     return problems
 
 
-def _faults(path: Path, problems: list[Problem]) -> Callable[..., None]:
+def faults(path: Path, problems: list[Problem]) -> Callable[..., None]:
+    """What notes a fault of a file: field, message and, where it has one, line."""
+
     def fault(field: str, message: str, line: int = 0) -> None:
-        problems.append(Problem(str(path), line, field, f"{message}; {_REMEDY}"))
+        problems.append(Problem(str(path), line, field, f"{message}; {REMEDY}"))
 
     return fault
 
 
-def _is_number(value: Any) -> bool:
+def is_number(value: Any) -> bool:
+    """Whether a value from JSON is a finite number."""
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)

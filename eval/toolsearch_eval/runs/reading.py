@@ -18,9 +18,8 @@ from toolsearch_eval.runs.checks import (
     digest_faults,
     read_data,
     read_json,
-    read_rankings,
-    read_values,
 )
+from toolsearch_eval.runs.checks_rows import read_rankings, read_values
 from toolsearch_eval.runs.folder import MANIFEST, TIMES
 from toolsearch_eval.selection import measured, without_answer
 from toolsearch_eval.tables import means_frame, per_query_frame
