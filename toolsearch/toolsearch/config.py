@@ -66,13 +66,14 @@ class SearchConfig:
         stop_word_weight: Of a stop word of the query that is part of a tool's name, 0..1. `standard` only.
         character_weight: Of a single Han, kana, Hangul or Thai character beside its bigrams, 0..1. `standard` only.
         keyword_idf_power: How much rare words count more in the keyword arm, 0 (all alike) .. 1. `standard` only.
+        filler_weight: Of a word that people say around a request (`tell`, `wondering`, `thanks`), 0..1.
+        number_weight: Of a number in the query, 0..1.
         synonym_weight: Of an English word that means the same as the query's (`create` / `add`), 0..1; this and the
             following weights switch their part off at 0. `standard` only, like all that follow.
         near_synonym_weight: Of an English word of nearly the same meaning (`list` / `show`), 0..1.
         abbreviation_weight: Of an abbreviation, a nickname, or what either stands for (`k8s` / `kubernetes`), 0..1.
         translation_weight: Of a word of another language that means the same, 0..1.
         loose_translation_weight: Of a looser translation, 0..1.
-        translated_synonym_weight: Of an English synonym of a translation, 0..1.
         dictionary_weight: Of a translation that only the extra's dictionary knows, 0..1.
         spelling_weight: Of a term one slip away from a word that the catalog does not know, 0..1; two slips away its
             square.
@@ -96,15 +97,16 @@ class SearchConfig:
     stop_word_weight: float = 0.02
     character_weight: float = 1.0
     keyword_idf_power: float = 1.0
+    filler_weight: float = 0.5
+    number_weight: float = 0.5
     synonym_weight: float = 0.5
     near_synonym_weight: float = 0.3
     abbreviation_weight: float = 0.7
-    translation_weight: float = 0.8
+    translation_weight: float = 0.9
     loose_translation_weight: float = 0.5
-    translated_synonym_weight: float = 0.4
     dictionary_weight: float = 0.0
-    spelling_weight: float = 0.7
-    expansion_frequency: float = 0.5
+    spelling_weight: float = 0.5
+    expansion_frequency: float = 0.25
     confidence_bound: float
 
     def __post_init__(self) -> None:
@@ -126,12 +128,13 @@ _SHARES = (
     "stop_word_weight",
     "character_weight",
     "keyword_idf_power",
+    "filler_weight",
+    "number_weight",
     "synonym_weight",
     "near_synonym_weight",
     "abbreviation_weight",
     "translation_weight",
     "loose_translation_weight",
-    "translated_synonym_weight",
     "dictionary_weight",
     "spelling_weight",
     "expansion_frequency",

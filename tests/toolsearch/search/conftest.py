@@ -19,7 +19,8 @@ EXPANSIONS = (
     "abbreviation_weight",
     "translation_weight",
     "loose_translation_weight",
-    "translated_synonym_weight",
+    "filler_weight",
+    "number_weight",
     "spelling_weight",
     "expansion_frequency",
 )

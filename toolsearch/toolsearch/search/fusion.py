@@ -14,7 +14,7 @@ from toolsearch.config import SearchConfig
 from toolsearch.search.arms import PostingValues, inverse_document_frequency
 from toolsearch.search.evidence import Evidence
 from toolsearch.search.lexicon.relations import FIRST_EXPANSION, factors
-from toolsearch.search.slots import CHARACTER, STOP
+from toolsearch.search.slots import STOP
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -40,8 +40,15 @@ class Scores:
 
 
 def _base_and_rarity(evidence: Evidence, config: SearchConfig) -> tuple[Floats, Floats]:
-    kinds = np.ones(3)
-    kinds[CHARACTER], kinds[STOP] = config.character_weight, config.stop_word_weight
+    kinds = np.array(
+        [
+            1.0,
+            config.character_weight,
+            config.stop_word_weight,
+            config.filler_weight,
+            config.number_weight,
+        ]
+    )
     rarity = inverse_document_frequency(frequencies(evidence, config), evidence.size)
     return evidence.slot_count * kinds[evidence.slot_kind], rarity
 

@@ -15,14 +15,16 @@ import numpy as np
 from toolsearch.search.alternatives import Alternative, Integers, misspelt, of_gloss, of_term
 from toolsearch.search.analysis.standard import STOP_WORDS, Word, stem
 from toolsearch.search.compounds import open_postings
+from toolsearch.search.fillers import FILLERS
 from toolsearch.search.index import Index
 from toolsearch.search.lexicon.relations import EXACT, FAR_SPELLING, JOINED, OPEN, SPELLING
-from toolsearch.search.lexicon.runs import Segment, segments
+from toolsearch.search.lexicon.runs import segments
 from toolsearch.search.lexicon.tables import Glosses, foreign_stem, languages_of, shipped
 from toolsearch.search.query import Query
 
-WORD, CHARACTER, STOP = range(3)
-"""Kinds of slot: a word or pair, a single character of an unspaced script, a stop word."""
+WORD, CHARACTER, STOP, FILLER, NUMBER = range(5)
+"""Kinds of slot: a word or pair, a single character of an unspaced script, a stop word, a word that people say around a
+request, a number."""
 _SHORTEST_HALF = 3
 _LONGEST_COMPOUND = 40
 _KEPT_WORDS = 4096
@@ -116,7 +118,7 @@ class _Reading:
                     closed.append(stem(one.plain + other.plain))
         joined = [number for form in dict.fromkeys(closed) if (number := self._index.term_number(form)) >= 0]
         for part, surface in zip(word.parts, word.pieces or word.parts, strict=True):
-            kind = STOP if word.stop or self._foreign_stop(surface) else WORD
+            kind = self._kind(word, surface)
             slot = self._add(part, surface, kind)
             known = {each.postings.start for each in slot.alternatives if isinstance(each.postings, slice)}
             for number in joined:
@@ -127,17 +129,27 @@ class _Reading:
         for character in word.characters:
             self._add(character, character, CHARACTER)
 
+    def _kind(self, word: Word, surface: str) -> int:
+        if word.stop or self._foreign_stop(surface):
+            return STOP
+        if len(word.pieces) == 1 and surface in FILLERS:
+            return FILLER
+        return NUMBER if surface.isdigit() else WORD
+
     def _foreign_stop(self, surface: str) -> bool:
         return any(surface in shipped().stops.get(language, ()) for language in self._languages)
 
     def _add(self, term: str, surface: str, kind: int) -> Slot:
-        slot = self._found.get((term, kind))
+        # What stands in several places is one term, and counts as where it counts most.
+        group = kind if kind in (CHARACTER, STOP) else WORD
+        slot = self._found.get((term, group))
         if slot is None:
-            slot = self._found[term, kind] = Slot(term, kind, 0, surface, surface)
+            slot = self._found[term, group] = Slot(term, kind, 0, surface, surface)
             number = self._index.term_number(term)
             if number >= 0:
                 slot.alternatives.append(of_term(self._index, number, EXACT))
         slot.count += 1
+        slot.kind = min(slot.kind, kind)
         return slot
 
     def _expand_stretch(self) -> None:
@@ -183,34 +195,30 @@ class _Reading:
                 slot.called = called
 
     def _take_run(self, word: Word) -> None:
-        """The slots of a run without blanks: its characters and pairs, and what the lexicon knows in it.
+        """The slots of a run without blanks: its pairs and characters, with the glosses of the terms they belong to.
 
-        Pairs and characters that no tool has say nothing beside a word that the lexicon knows, and would make the query
-        look as if it asked for more than it does; they stay where the lexicon knows nothing.
+        Pairs and characters that no tool has say nothing beside a term that the lexicon knows, and would make the query
+        look as if it asked for more than it does: of those one for each term stays, to carry its glosses. Where the
+        lexicon knows nothing they stay.
         """
         run = word.plain
         read = segments(run, self._active)
-        owner: dict[int, Segment] = {place: each for each in read for place in range(each.start, each.end)}
-        done: set[int] = set()
-        for place, term in [*enumerate(word.parts), *enumerate(word.characters)]:
-            single = len(term) == 1
-            segment = owner.get(place)
-            inside = segment is not None and (single or owner.get(place + 1) is segment)
+        owner = {place: each for each in read for place in range(each.start, each.end)}
+        carried: set[int] = set()
+        for start, term in [*enumerate(word.parts), *enumerate(word.characters)]:
+            owners = [owner.get(place) for place in range(start, start + len(term))]
+            segment = owners[0] if owners[0] is owners[-1] else None
             held = self._index.term_number(term) >= 0
-            stands_for = (
-                segment is not None
-                and inside
-                and bool(segment.glosses)
-                and (segment.end - segment.start == 1 or not single)
-                and (held or segment.start not in done)
-            )
-            unknown = segment is None and (single or place + 1 >= len(run) or owner.get(place + 1) is None)
-            if not (held or stands_for or (unknown and (not read or not single or len(run) == 1))):
-                continue
-            stop = segment is not None and inside and segment.stop
-            slot = self._add(term, term, STOP if stop else CHARACTER if word.characters and single else WORD)
-            if segment is not None and stands_for:
-                done.add(segment.start)
+            # A character alone carries only what is one character long: in a longer term it says little.
+            carries = segment is not None and bool(segment.glosses) and len(term) == min(2, segment.end - segment.start)
+            if not held:
+                free = not any(owners) and (len(term) > 1 or len(run) == 1 or not read)
+                if not free and not (carries and segment is not None and segment.start not in carried):
+                    continue
+            kind = CHARACTER if word.characters and len(term) == 1 else WORD
+            slot = self._add(term, term, STOP if segment is not None and segment.stop else kind)
+            if carries and segment is not None:
+                carried.add(segment.start)
                 self._give(slot, run[segment.start : segment.end], segment.glosses)
 
     def _correct(self, slots: Sequence[Slot]) -> None:

@@ -19,11 +19,10 @@ if TYPE_CHECKING:
     SHORT,
     TRANSLATION,
     LOOSE_TRANSLATION,
-    TRANSLATED_SYNONYM,
     DICTIONARY,
     SPELLING,
     FAR_SPELLING,
-) = range(12)
+) = range(11)
 """Kinds of alternative: the term itself, a closed form, the halves of a closed form side by side, then what a lexicon,
 a dictionary or a corrected spelling gives."""
 
@@ -36,7 +35,6 @@ SOURCES = {
     SHORT: "abbreviation",
     TRANSLATION: "translation",
     LOOSE_TRANSLATION: "loose translation",
-    TRANSLATED_SYNONYM: "translation",
     DICTIONARY: "dictionary",
     SPELLING: "spelling",
     FAR_SPELLING: "spelling",
@@ -57,7 +55,6 @@ def factors(config: SearchConfig) -> NDArray[np.float64]:
             config.abbreviation_weight,
             config.translation_weight,
             config.loose_translation_weight,
-            config.translated_synonym_weight,
             config.dictionary_weight,
             config.spelling_weight,
             config.spelling_weight**2,

@@ -26,7 +26,7 @@ class Spellings:
         kept = sorted(
             (term, frequency)
             for term, frequency in terms
-            if _SHORTEST - 1 <= len(term) <= _LONGEST and term.isascii() and term.isalpha()
+            if _SHORTEST - 1 <= len(term) <= _LONGEST and term.isascii() and term.isalpha() and term.islower()
         )
         self._terms = [term for term, _ in kept]
         self._frequency = [frequency for _, frequency in kept]
@@ -49,7 +49,7 @@ class Spellings:
         >>> Spellings([("calendar", 3), ("channel", 5), ("column", 1)]).near("calender")
         (('calendar', 1),)
         """
-        if not (_SHORTEST <= len(word) <= _LONGEST and word.isascii() and word.isalpha()):
+        if not (_SHORTEST <= len(word) <= _LONGEST and word.isascii() and word.isalpha() and word.islower()):
             return ()
         slips = 2 if len(word) >= _TWO_SLIPS_FROM else 1
         initial = ord(word[0]) - ord("a")

@@ -17,7 +17,6 @@ from toolsearch.search.lexicon.relations import (
     NEAR,
     SAME,
     SHORT,
-    TRANSLATED_SYNONYM,
     TRANSLATION,
 )
 
@@ -110,8 +109,8 @@ def shipped() -> Lexicon:
 def compiled(rows: Mapping[str, Iterable[Row]]) -> Lexicon:
     """Look-ups out of the rows of each language.
 
-    A foreign term is answered by its glosses, by the words that English has for these, and by the other terms of its
-    row; an English word by its groups and by the foreign terms of which it is a gloss.
+    A foreign term is answered by its glosses and by the other terms of its row; an English word by its groups and by
+    the foreign terms of which it is a gloss.
     """
     english: dict[tuple[str, ...], dict[tuple[str, ...], Gloss]] = {}
     for row in rows.get(ENGLISH, ()):
@@ -119,7 +118,6 @@ def compiled(rows: Mapping[str, Iterable[Row]]) -> Lexicon:
             for other in row.glosses or row.terms:
                 if other != term:
                     _add(english, english_key(term), other, _KIND[row.relation])
-    own = {key: dict(glosses) for key, glosses in english.items()}
     spaced: dict[str, dict[tuple[str, ...], dict[tuple[str, ...], Gloss]]] = {}
     stops: dict[str, frozenset[str]] = {}
     runs: dict[tuple[str, ...], dict[tuple[str, ...], Gloss]] = {}
@@ -138,10 +136,6 @@ def compiled(rows: Mapping[str, Iterable[Row]]) -> Lexicon:
                 key = (fold(term),) if language in UNSPACED else foreign_key(language, term)
                 for gloss in row.glosses:
                     _add(table, key, gloss, kind)
-                for gloss in row.glosses:
-                    for further in own.get(english_key(gloss), {}).values():
-                        if further.kind != NEAR:
-                            _add(table, key, further.text, TRANSLATED_SYNONYM)
                 for other in row.terms:
                     if other != term:
                         _add(table, key, other, _KIND[row.relation])
