@@ -7,6 +7,7 @@ import multiprocessing
 import os
 import signal
 import sys
+import threading
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -109,7 +110,16 @@ class Evaluator:
 def forked(jobs: int) -> ProcessPoolExecutor:
     """Processes that have all that this one has; they leave Ctrl-C to this one and end when it does."""
     context = multiprocessing.get_context("fork")
-    return ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin_fork, initargs=(os.getpid(),))
+    pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin_fork, initargs=(os.getpid(),))
+    if threading.current_thread() is not threading.main_thread():
+        return pool
+    # Begun at once and deaf from their first moment: one that Ctrl-C met before would take the whole pool with it.
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        pool.submit(os.getpid).result()
+    finally:
+        signal.signal(signal.SIGINT, before)
+    return pool
 
 
 def _begin_fork(parent: int) -> None:

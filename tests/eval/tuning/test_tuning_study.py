@@ -141,7 +141,7 @@ def test_ctrl_c_keeps_what_is_finished(tmp_path: Path) -> None:
         time.sleep(0.005)
     os.killpg(process.pid, signal.SIGINT)
     _, said = process.communicate()
-    assert process.returncode == 130
+    assert process.returncode == 130, said
     assert "what had been finished is kept" in said
     assert "Traceback" not in said
     assert kept.read_bytes().count(b"\n") >= 40
