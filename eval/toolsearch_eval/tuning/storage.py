@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import sys
+import threading
 import time
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -100,7 +103,8 @@ class StoredStudy:
         before = len(self._study.get_trials(deepcopy=False))
         running = self._optuna.trial.TrialState.RUNNING
         for values in proposals:
-            self._study.add_trial(self._frozen(values, running))
+            with undisturbed():
+                self._study.add_trial(self._frozen(values, running))
         return [Tried(number=before + place, values=dict(values)) for place, values in enumerate(proposals)]
 
     def finish(self, number: int, scores: Sequence[float], *, constraints: Mapping[str, float] | None = None) -> None:
@@ -111,8 +115,10 @@ class StoredStudy:
             for name, value in constraints.items():
                 # A process that was stopped in between may have written a part.
                 if name not in known:
-                    trial.set_constraint(name, value)
-        self._study.tell(number, list(scores))
+                    with undisturbed():
+                        trial.set_constraint(name, value)
+        with undisturbed():
+            self._study.tell(number, list(scores))
 
     def _frozen(
         self, values: Mapping[str, float], state: Any, facts: Mapping[str, Any] | None = None
@@ -124,6 +130,22 @@ class StoredStudy:
     def _trial_id(self, number: int) -> int:
         study_id = self._storage.get_study_id_from_name(self.name)
         return self._storage.get_trial_id_from_study_id_trial_number(study_id, number)
+
+
+@contextmanager
+def undisturbed() -> Generator[None, None, None]:
+    """Let Ctrl-C wait until something is written: met in between, the journal's lock can't be given back."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    met: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _: met.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if met:
+        raise KeyboardInterrupt
 
 
 def open_storage(where: str, *, grace: int = 60, pause: Callable[[float], object] = time.sleep) -> Kept:
