@@ -227,7 +227,7 @@ DEFAULT = SearchConfig(
     length_normalisation=FieldValues(
         name=0.3, server=0.3, hint=0.5, description=0.75, parameter_names=0.75, parameter_descriptions=0.75
     ),
-    confidence_bound=0.3,
+    confidence_bound=0.35,
 )
 """The profile that ships as the best there is."""
 
