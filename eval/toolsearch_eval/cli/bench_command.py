@@ -15,8 +15,8 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     parser = subparsers.add_parser(
         "bench",
         help="measure speed side by side",
-        description="Measure build, refresh, query, start and memory on synthetic catalogs, beside other libraries, and "
-        "the trials of the tuner on the shipped data, beside building and asking for each trial. "
+        description="Measure build, refresh, query, start and memory on synthetic catalogs, beside other libraries, "
+        "and the trials of the tuner on the shipped data, beside building and asking for each trial. "
         "All four sizes take about eight minutes on two cores; --sizes 100,1000,10000 takes one.",
         allow_abbrev=False,
     )
