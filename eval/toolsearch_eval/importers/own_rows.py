@@ -95,7 +95,7 @@ def take_companions(sources: Sequence[Path], draft: Draft, grades: Mapping[str, 
 
 def _label(row: Mapping[str, Any], place: Place, draft: Draft) -> Judgement | None:
     texts = {key: row[key] for key in ("query_id", "tool", "judge", "date") if key in row}
-    grade, turn = row.get("grade"), row.get("pass", 1)
+    grade, turn, settled = row.get("grade"), row.get("pass", 1), row.get("settled", False)
     if (
         not all(isinstance(value, str) for value in texts.values())
         or not {"query_id", "tool"} <= set(texts)
@@ -103,10 +103,14 @@ def _label(row: Mapping[str, Any], place: Place, draft: Draft) -> Judgement | No
         or abs(grade) > MAX_GRADE
         or type(turn) is not int
         or turn < 1
+        or type(settled) is not bool
     ):
         draft.fault(
-            place, "", "must hold query_id and tool (texts), grade and pass (whole numbers), judge, date (texts)"
+            place,
+            "",
+            "must hold query_id and tool (texts), grade and pass (whole numbers), judge, date (texts)"
+            + ", settled (true or false)" * (type(settled) is not bool),
         )
         return None
-    extra = {key: value for key, value in row.items() if key not in (*texts, "grade", "pass")}
-    return Judgement(**texts, grade=grade, turn=turn, extra=extra)
+    extra = {key: value for key, value in row.items() if key not in (*texts, "grade", "pass", "settled")}
+    return Judgement(**texts, grade=grade, turn=turn, settled=settled, extra=extra)
