@@ -74,7 +74,6 @@ class SearchConfig:
         abbreviation_weight: Of an abbreviation, a nickname, or what either stands for (`k8s` / `kubernetes`), 0..1.
         translation_weight: Of a word of another language that means the same, 0..1.
         loose_translation_weight: Of a looser translation, 0..1.
-        dictionary_weight: Of a translation that only the extra's dictionary knows, 0..1.
         spelling_weight: Of a term one slip away from a word that the catalog does not know, 0..1; two slips away its
             square.
         expansion_frequency: How much a term's expansions make it less rare: the share of their frequency that is added
@@ -104,7 +103,6 @@ class SearchConfig:
     abbreviation_weight: float = 0.7
     translation_weight: float = 0.9
     loose_translation_weight: float = 0.5
-    dictionary_weight: float = 0.0
     spelling_weight: float = 0.5
     expansion_frequency: float = 0.25
     confidence_bound: float
@@ -135,7 +133,6 @@ _SHARES = (
     "abbreviation_weight",
     "translation_weight",
     "loose_translation_weight",
-    "dictionary_weight",
     "spelling_weight",
     "expansion_frequency",
 )

@@ -43,8 +43,8 @@ def default_cache_folder(environment: Mapping[str, str], *, platform: str = "lin
         environment: That of the process.
         platform: As `sys.platform` says it.
 
-    >>> default_cache_folder({"XDG_CACHE_HOME": "/tmp/c"}).as_posix()
-    '/tmp/c/toolsearch/rankings'
+    >>> default_cache_folder({"XDG_CACHE_HOME": "/var/cache/ana"}).as_posix()
+    '/var/cache/ana/toolsearch/rankings'
     """
     given = environment.get("LOCALAPPDATA" if platform == "win32" else "XDG_CACHE_HOME", "")
     if given and Path(given).is_absolute():

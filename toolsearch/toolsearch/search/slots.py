@@ -1,7 +1,7 @@
 """What a query asks an index for: a list of slots, one for each term, with everything that will do for it.
 
-A slot has one or more alternatives: the term itself, the closed form of two neighbouring words, and what the lexicon,
-the dictionary or a corrected spelling puts in its place. Of these the best one counts, so that a term that is found in
+A slot has one or more alternatives: the term itself, the closed form of two neighbouring words, and what the lexicon
+or a corrected spelling puts in its place. Of these the best one counts, so that a term that is found in
 several spellings, or by several glosses, is counted once.
 """
 

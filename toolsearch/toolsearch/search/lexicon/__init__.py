@@ -1,1 +1,1 @@
-"""Words that may stand for other words: the built-in lexicon, its reader, spelling, and the optional dictionary."""
+"""Words that may stand for other words: the built-in lexicon, its reader, and spelling."""

@@ -19,12 +19,11 @@ if TYPE_CHECKING:
     SHORT,
     TRANSLATION,
     LOOSE_TRANSLATION,
-    DICTIONARY,
     SPELLING,
     FAR_SPELLING,
-) = range(11)
-"""Kinds of alternative: the term itself, a closed form, the halves of a closed form side by side, then what a lexicon,
-a dictionary or a corrected spelling gives."""
+) = range(10)
+"""Kinds of alternative: the term itself, a closed form, the halves of a closed form side by side, then what a lexicon
+or a corrected spelling gives."""
 
 FIRST_EXPANSION = SAME
 """From here on the term of the catalog is another word than the query's."""
@@ -35,7 +34,6 @@ SOURCES = {
     SHORT: "abbreviation",
     TRANSLATION: "translation",
     LOOSE_TRANSLATION: "loose translation",
-    DICTIONARY: "dictionary",
     SPELLING: "spelling",
     FAR_SPELLING: "spelling",
 }
@@ -55,7 +53,6 @@ def factors(config: SearchConfig) -> NDArray[np.float64]:
             config.abbreviation_weight,
             config.translation_weight,
             config.loose_translation_weight,
-            config.dictionary_weight,
             config.spelling_weight,
             config.spelling_weight**2,
         ]
