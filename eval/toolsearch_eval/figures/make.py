@@ -28,8 +28,9 @@ from toolsearch_eval.figures.store import (
     write_results,
     write_whole,
 )
+from toolsearch_eval.figures.tuned import measure_tuned
 
-BLOCKS = ("builtin", "confidence", "suites", "orders", "start", "bench", "demo", "test")
+BLOCKS = ("builtin", "confidence", "suites", "orders", "tuned", "start", "bench", "demo", "test")
 """Every block, in the order in which they are measured. Those of `--suites` and `--bench` only when asked for."""
 _OF_SUITES = ("suites", "orders")
 EXAMPLES = "examples"
@@ -136,6 +137,7 @@ def _measured(task: Task, wanted: Sequence[str], tell: Callable[[str], None]) ->
         "confidence": lambda: measure_confidence(task.data, today=today),
         "suites": lambda: measure_suites(task.suites or Path(), today=today, tell=tell),
         "orders": lambda: measure_orders(task.data, task.suites or Path(), task.dense, today=today, tell=tell),
+        "tuned": lambda: measure_tuned(task.data, today=today),
         "start": lambda: measure_start(today=today),
         "bench": lambda: measure_bench(task.bench, today=today, tell=tell),
         "demo": lambda: measure_output("demo", folder, today=today, environment=task.environment),
