@@ -49,7 +49,11 @@ def test_rankers_stand_by_their_means_here_with_their_places_there(tmp_path: Pat
             better = [value for value in values if value > line[mean]]  # type: ignore[operator]
             assert line[place] == 1 + len(better)
     result = evaluate(load_data("tiny"), [resolve_ranker("default")], measures=(PRIMARY,), split="test", progress=False)
-    expected = sum(result.values("default", PRIMARY)) / len(result.queries)
+    groups = [query.group for query in result.queries]
+    by_group = {group: [] for group in groups}  # type: dict[str, list[float]]
+    for group, value in zip(groups, result.values("default", PRIMARY), strict=True):
+        by_group[group].append(value)
+    expected = sum(sum(values) / len(values) for values in by_group.values()) / len(by_group)
     assert next(line["tiny test"] for line in lines if line["ranker"] == "default") == pytest.approx(
         expected, abs=0.0005
     )

@@ -12,6 +12,7 @@ from toolsearch_eval.evaluate import evaluate
 from toolsearch_eval.figures.block import Block, Cell, Table, rounded
 from toolsearch_eval.figures.quality import COMMAND, PRIMARY, profile_fingerprints
 from toolsearch_eval.rankers import resolve_ranker
+from toolsearch_eval.statistics import mean_interval
 
 COMPARED = ("bm25s", "sklearn-words", "reference", "bm25f", "default")
 """The rankers whose order is looked at; one of sentence vectors may be added."""
@@ -106,4 +107,6 @@ def _means(data: DataSet, names: Sequence[str], split: str) -> list[float]:
     result = evaluate(data, [resolve_ranker(name) for name in names], measures=(PRIMARY,), split=split, progress=False)
     if set(result.rankings) != set(names):
         raise UsageError("\n".join(result.warnings))
-    return [statistics.fmean(result.values(name, PRIMARY)) for name in names]
+    groups = [query.group for query in result.queries]
+    # By group, as every other table has it; a set without a measured query counts as 0 for all.
+    return [mean_interval(result.values(name, PRIMARY), groups).mean or 0.0 for name in names]
