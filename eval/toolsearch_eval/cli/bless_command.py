@@ -56,6 +56,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     )
     parser.add_argument("--yardstick", metavar="RANKER", help="the ranker that is timed beside it (default: bm25f)")
     parser.add_argument("--reason", default="", metavar="TEXT", help="why; it is kept in the file")
+    parser.add_argument("--log", metavar="FILE", help="add a line to this log, which the dashboard shows over time")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
@@ -65,6 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
     from toolsearch_eval.data import load_data
     from toolsearch_eval.gate.baseline import make_baseline
     from toolsearch_eval.gate.baseline_file import read_baseline, write_baseline
+    from toolsearch_eval.gate.log import append_record, record_of_blessing
     from toolsearch_eval.measures import parse_measure
     from toolsearch_eval.rankers import resolve_ranker
 
@@ -79,7 +81,8 @@ def run(arguments: argparse.Namespace) -> int:
     data = load_data(data_name)
     has_dev = any(query.split == "dev" for query in data.queries)
     measure = parse_measure(arguments.measure) if arguments.measure else old.measure if old else None
-    today = datetime.datetime.now(tz=datetime.UTC).date().isoformat()
+    now = datetime.datetime.now(tz=datetime.UTC)
+    today = now.date().isoformat()
     with redirect_stdout(sys.stderr):
         ranker = resolve_ranker(arguments.ranker or (old.ranker if old else "default"))
 
@@ -109,7 +112,11 @@ def run(arguments: argparse.Namespace) -> int:
         if best:
             perfect = [query_id for query_id, query in fresh.queries.items() if query.value >= 1 - 1e-9]
             fresh = blessed((*ids, *perfect))
+    if old:
+        fresh = replace(fresh, history=(*old.history, old.blessing))
     write_baseline(fresh, arguments.baseline)
+    if arguments.log:
+        append_record(arguments.log, record_of_blessing(fresh, old, path=arguments.baseline, now=now))
     answer = {"schema_version": 1, "baseline": arguments.baseline, **_changes(old, fresh), "warnings": warnings}
     tell_warnings(warnings)
     if arguments.json:
@@ -163,11 +170,6 @@ def _must_pass(given: list[str] | None) -> tuple[list[str], bool]:
 
 def _changes(old: Baseline | None, fresh: Baseline) -> dict[str, Any]:
     from toolsearch_eval.gate.budgets import held_against
-    from toolsearch_eval.statistics import mean_interval
-
-    def mean(baseline: Baseline) -> float | None:
-        queries = baseline.queries.values()
-        return mean_interval([query.value for query in queries], [query.group for query in queries]).mean
 
     before = old.queries if old else {}
     budgets = held_against(fresh.limits, fresh.spent, fresh.spent)
@@ -180,8 +182,8 @@ def _changes(old: Baseline | None, fresh: Baseline) -> dict[str, Any]:
         "measure": str(fresh.measure),
         "queries": len(fresh.queries),
         "must_pass": list(fresh.must_pass),
-        "before": mean(old) if old else None,
-        "now": mean(fresh),
+        "before": old.blessing.mean if old else None,
+        "now": fresh.blessing.mean,
         "budgets": [
             {"name": each.name, "unit": each.unit, "before": before, "now": each.now, "limit": each.limit}
             for each, before in zip(budgets, (earlier.get(each.name) for each in budgets), strict=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import datetime
 import sys
 from contextlib import redirect_stdout
 from pathlib import Path
@@ -36,12 +37,15 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     parser.add_argument("--junit", metavar="FILE", help="write JUnit XML")
     parser.add_argument("--github", action="store_true", help="print annotations as GitHub's workflow commands")
     parser.add_argument("--step-summary", metavar="FILE", help="append a summary in Markdown to this file")
+    parser.add_argument("--log", metavar="FILE", help="add a line to this log, which the dashboard shows over time")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Judge, say the verdict in the forms asked for, and give its exit code."""
+    from toolsearch_eval.cli.main import package_version
     from toolsearch_eval.gate.baseline_file import load_blessed_data, read_baseline
+    from toolsearch_eval.gate.log import append_record, record_of_verdict
     from toolsearch_eval.gate.outputs.github import fault_annotations, step_summary, verdict_annotations
     from toolsearch_eval.gate.outputs.junit import junit_xml
     from toolsearch_eval.gate.outputs.text import verdict_lines
@@ -76,6 +80,10 @@ def run(arguments: argparse.Namespace) -> int:
             (tell if arguments.json else say)(line)
     if arguments.step_summary:
         _append(arguments.step_summary, step_summary(verdict))
+    if arguments.log:
+        moment = datetime.datetime.now(tz=datetime.UTC)
+        record = record_of_verdict(verdict, path=arguments.baseline, now=moment, version=package_version())
+        append_record(arguments.log, record)
     if arguments.json:
         print_json(verdict.to_json())
     else:

@@ -14,10 +14,12 @@ from toolsearch.catalog.formats import to_row
 from toolsearch.errors import UnknownNameError, UsageError
 from toolsearch_eval.data import DataSet, Query, query_row
 from toolsearch_eval.evaluate import Evaluation, evaluate
+from toolsearch_eval.gate.blessing import Blessing
 from toolsearch_eval.gate.budgets import Limits, Spent, counter_name, held_against, measure_spent
 from toolsearch_eval.gate.tools_array import MakeSession, plain_session
 from toolsearch_eval.measures import Measure, parse_measure
 from toolsearch_eval.rankers import Ranker
+from toolsearch_eval.statistics import mean_interval
 
 HOW_TO_BLESS = "`toolsearch bless` makes a baseline"
 
@@ -60,6 +62,7 @@ class Baseline:
         date: When it was blessed.
         reason: Why, in the words of whoever blessed it.
         version: Of this package.
+        history: What was blessed in this place before, oldest first.
     """
 
     data: str
@@ -76,6 +79,28 @@ class Baseline:
     date: str
     reason: str
     version: str
+    history: tuple[Blessing, ...] = ()
+
+    @property
+    def blessing(self) -> Blessing:
+        """What a later baseline in this place remembers of this one."""
+        queries = self.queries.values()
+        interval = mean_interval([query.value for query in queries], [query.group for query in queries])
+        return Blessing(
+            date=self.date,
+            reason=self.reason,
+            ranker=self.ranker,
+            data=self.data,
+            fingerprint=self.fingerprint,
+            split=self.split,
+            measure=str(self.measure),
+            version=self.version,
+            queries=len(queries),
+            must_pass=len(self.must_pass),
+            mean=interval.mean,
+            low=interval.low,
+            high=interval.high,
+        )
 
 
 def make_baseline(

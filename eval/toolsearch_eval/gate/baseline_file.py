@@ -13,6 +13,7 @@ from typing import Any
 from toolsearch.errors import DataError, Problem, UnknownNameError, UsageError
 from toolsearch_eval.data import DataSet, load_data
 from toolsearch_eval.gate.baseline import HOW_TO_BLESS, Baseline, BlessedQuery
+from toolsearch_eval.gate.blessing import blessing_from
 from toolsearch_eval.gate.budgets import Limits, Spent
 from toolsearch_eval.gate.tools_array import ArrayVariants
 from toolsearch_eval.measures import parse_measure
@@ -49,6 +50,8 @@ def write_baseline(baseline: Baseline, path: str | Path) -> None:
             "p95_ratio": spent.p95_ratio,
             "most_p95_ratio": limits.most_p95_ratio,
         },
+        # Left out where there is none, so that a first baseline is the same as before there were histories.
+        **({"history": [each.to_row() for each in baseline.history]} if baseline.history else {}),
         "must_pass": list(baseline.must_pass),
         "tools": dict(sorted(baseline.tools.items())),
         "queries": {
@@ -178,6 +181,11 @@ def _checked(form: Any, path: str, problems: list[Problem]) -> dict[str, Any]:
         values["must_pass"] = tuple(form["must_pass"])
     else:
         fault("must_pass", "must be a list of query ids")
+    history = [blessing_from(row) for row in _listed(form.get("history", []))]
+    if isinstance(form.get("history", []), list) and all(history):
+        values["history"] = tuple(history)
+    else:
+        fault("history", "must be a list of earlier blessings, as they were written")
     tools = form.get("tools")
     if isinstance(tools, dict) and all(isinstance(digest, str) for digest in tools.values()):
         values["tools"] = tools
@@ -251,6 +259,10 @@ def _query(row: Any) -> BlessedQuery | None:
     return BlessedQuery(
         digest=row["digest"], value=float(value), slice=row["slice"], group=row["group"], ranking=tuple(row["ranking"])
     )
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
 
 
 def _is_texts(value: Any) -> bool:
