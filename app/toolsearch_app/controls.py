@@ -1,0 +1,100 @@
+"""What pages are put together from: titles, choices that stand in the URL, charts with their numbers, empty states."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import pandas
+import streamlit as st
+
+from toolsearch.errors import DataError, ToolSearchError
+from toolsearch_app import loading, text
+from toolsearch_app.figures.picture import Picture
+
+
+def show_title(title: str, purpose: str) -> None:
+    """A page's title and, in a sentence, what it is for; both are our own words."""
+    st.title(title, anchor=False)
+    st.caption(purpose)
+
+
+def choose(label: str, options: Sequence[str], *, key: str, default: str | None = None, note: str | None = None) -> str:
+    """A choice of one id among some, kept in the URL under its key; what the URL names and is not there is ignored.
+
+    Args:
+        label: What is chosen, in our own words.
+        options: The ids, at least one.
+        key: The name in the URL.
+        default: What is chosen at first; the first option where it is none of them.
+        note: What to know about it.
+    """
+    index = options.index(default) if default in options else 0
+    if st.session_state.get(key) not in (None, *options):  # it went away while the page was open
+        del st.session_state[key]
+    return st.selectbox(label, options, index=index, key=key, bind="query-params", help=note)
+
+
+def choose_data(*, key: str = "data") -> str:
+    """The choice of a data set, the same on all pages that have one."""
+    return choose("Data set", loading.data_ids(), key=key, default="builtin")
+
+
+def show_picture(picture: Picture, table: pandas.DataFrame, *, numbers: str = "The numbers") -> None:
+    """A chart with its text alternative, and its numbers below it in a table that opens.
+
+    Args:
+        picture: The chart and its text.
+        table: What it shows.
+        numbers: The name of the table, in our own words.
+    """
+    st.altair_chart(picture.chart, width="stretch", alt=picture.text)
+    with st.expander(numbers):
+        show_table(table, numbers)
+
+
+def show_table(table: pandas.DataFrame, name: str, **options: Any) -> None:
+    """A table with its name for readers of the screen; numbers with three decimals, each row at one glance.
+
+    Args:
+        table: Its texts must be safe already (`text.line`).
+        name: What it is, in our own words.
+        **options: More for `st.dataframe`.
+    """
+    columns = {
+        str(column): st.column_config.NumberColumn(format="%.3f")
+        for column in table.columns
+        if pandas.api.types.is_float_dtype(table[column])
+    }
+    options.setdefault("column_config", columns)
+    options.setdefault("hide_index", True)
+    st.dataframe(table, alt=name, width="stretch", **options)
+
+
+def show_empty(what: str, command: str | None = None) -> None:
+    """What is missing, and the command that makes it."""
+    st.info(what)
+    if command is not None:
+        st.code(command, language=None, wrap_lines=True)
+
+
+def show_error(error: ToolSearchError) -> None:
+    """An error as the command line would say it, as literal text."""
+    many = isinstance(error, DataError)
+    st.error("The data hold faults:" if many else "This can't be shown:")
+    st.code(text.block(str(error)), language=None, wrap_lines=True)
+
+
+@contextmanager
+def errors_shown() -> Iterator[None]:
+    """What is inside may fail for a user's mistake: that is shown in its place, and the rest of the page goes on."""
+    try:
+        yield
+    except ToolSearchError as error:
+        show_error(error)
+
+
+def show_read_only(what: str) -> None:
+    """That something can't be done here, and how it could."""
+    st.caption(f"{what} needs the dashboard to be started with `toolsearch app --edit`.")

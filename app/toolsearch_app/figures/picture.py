@@ -1,0 +1,30 @@
+"""A chart together with the text that says the same; colours and shapes that all charts share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+import altair
+
+Chart: TypeAlias = altair.Chart | altair.LayerChart | altair.HConcatChart | altair.VConcatChart | altair.FacetChart
+
+# Of the palette of Okabe and Ito, which most people with another colour vision tell apart, without its yellow, which
+# vanishes on white. A colour never stands alone: a label, a shape or a place says the same.
+COLOURS: Final = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00")
+SIDE_A: Final = "#e69f00"
+SIDE_B: Final = "#0072b2"
+GREY: Final = "#8c8c8c"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Picture:
+    """A chart with its text alternative.
+
+    Attributes:
+        chart: What is drawn; as wide as its place.
+        text: What it shows, in a sentence or some, for whoever can't see it.
+    """
+
+    chart: Chart
+    text: str

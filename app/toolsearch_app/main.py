@@ -1,0 +1,42 @@
+"""The dashboard's frame: all pages, and what is done about one that fails. Streamlit runs this at each change."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+import streamlit as st
+
+from toolsearch.errors import ToolSearchError
+from toolsearch_app import controls, loading
+
+PAGES = (
+    ("explore", "Explore", "🔎"),
+    ("evaluate", "Compare", "⚖️"),
+    ("health", "Data health", "🩺"),
+    ("tuning", "Tuning", "🎛️"),
+    ("cache", "Cache stability", "🧊"),
+    ("savings", "Token savings", "🪙"),
+    ("gate", "Gate history", "🚦"),
+)
+"""File, title and sign of each page; the first is the one at the root."""
+
+st.set_page_config(
+    page_title="toolsearch", page_icon=str(Path(__file__).parent / "icon.png"), layout="wide", menu_items={}
+)
+folder = Path(__file__).parent / "pages"
+listed = [
+    st.Page(folder / f"{name}.py", title=title, icon=icon, url_path=None if name == PAGES[0][0] else name)
+    for name, title, icon in PAGES
+    if (folder / f"{name}.py").is_file()
+]
+page = st.navigation(listed)
+with st.sidebar:
+    st.caption("Changes are allowed." if loading.settings().edit else "Read-only.")
+try:
+    page.run()
+except ToolSearchError as error:
+    controls.show_error(error)
+except Exception:
+    logging.getLogger("toolsearch_app").exception("the page %s failed", page.title)
+    st.error("This page failed, which is a fault of the dashboard. The terminal that it was started in says where.")

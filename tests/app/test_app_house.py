@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import toolsearch_app
+from toolsearch.errors import UsageError
+from toolsearch_app.settings import VARIABLE, Settings, settings_from
+from toolsearch_eval.cli import app_command
+
+HOUSE = Path(toolsearch_app.__file__).parent
+
+
+def test_command_and_dashboard_name_one_variable() -> None:
+    """The dashboard reads its options where the command puts them."""
+    assert app_command.VARIABLE == VARIABLE
+
+
+def test_options_come_through() -> None:
+    """Each option of the start is what the dashboard works with; what is not given keeps its default."""
+    given = {"data": ["a", "b"], "runs": "r", "edit": True}
+    found = settings_from({VARIABLE: json.dumps(given)})
+    assert found == Settings(data=(Path("a"), Path("b")), runs=Path("r"), edit=True)
+    assert settings_from({}) == Settings()
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"run": "x"}', '{"runs": 5}', '"edit"'])
+def test_broken_options_are_a_users_mistake(text: str) -> None:
+    """Options that nobody can read are said to be that, with the way to start the dashboard."""
+    with pytest.raises(UsageError, match="toolsearch app"):
+        settings_from({VARIABLE: text})
+
+
+def test_shipped_settings_keep_the_dashboard_at_home() -> None:
+    """Whoever starts the server without the command is still on this machine alone, and sends no statistics."""
+    shipped = tomllib.loads((HOUSE / ".streamlit" / "config.toml").read_text(encoding="utf-8"))
+    assert shipped["server"]["address"] == "127.0.0.1"
+    assert shipped["browser"]["gatherUsageStats"] is False
+    assert shipped["client"]["showErrorDetails"] == "none"
+    assert {"light", "dark"} <= set(shipped["theme"])
+
+
+def test_command_keeps_the_dashboard_at_home() -> None:
+    """The command itself names the loopback address and no statistics, which no file elsewhere can undo."""
+    command = app_command.server_command(HOUSE / "main.py", 8600, headless=True)
+    assert {"--server.address=127.0.0.1", "--server.port=8600", "--server.headless=true"} <= set(command)
+    assert "--browser.gatherUsageStats=false" in command
