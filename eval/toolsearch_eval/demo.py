@@ -1,10 +1,11 @@
-"""The main job end to end on the shipped data: rank with explanations, judge, compare."""
+"""The main job end to end on the shipped data: rank with explanations, judge, compare, tune."""
 
 from __future__ import annotations
 
 import platform
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from typing import Any
@@ -14,6 +15,7 @@ from toolsearch.config import DEFAULT, REFERENCE
 from toolsearch.search.results import Result
 from toolsearch.search.searcher import Searcher
 from toolsearch_eval.data import load_data
+from toolsearch_eval.demo_tuning import brief_tuning
 from toolsearch_eval.evaluate import Evaluation, evaluate
 from toolsearch_eval.measures import Measure, parse_measure
 from toolsearch_eval.rankers import resolve_ranker
@@ -45,12 +47,15 @@ class Demo:
         rankings: For each query and profile, the first results with the parts of their scores, largest first.
         evaluation: The judged rankers.
         comparisons: `default` beside each other ranker on the primary measure.
+        tuning: What moving the weights of the reference ranking gives, see `brief_tuning`; a text where nothing was
+            tuned, which says why.
         warnings: What to know beside the numbers.
     """
 
     rankings: tuple[dict[str, Any], ...]
     evaluation: Evaluation
     comparisons: tuple[dict[str, Any], ...]
+    tuning: dict[str, Any] | str
     warnings: tuple[str, ...]
 
     def mean(self, ranker: str, measure: Measure) -> Interval:
@@ -71,16 +76,23 @@ class Demo:
             "rankings": list(self.rankings),
             "evaluation": self.evaluation.to_json(),
             "comparisons": list(self.comparisons),
+            "tuning": self.tuning,
             "warnings": list(self.warnings),
         }
 
 
-def run_demo(data: str = "builtin", *, progress: Callable[[str], None] = lambda _: None) -> Demo:
-    """Rank a few queries with both profiles, then judge profiles and peers on the dev split.
+def run_demo(
+    data: str = "builtin",
+    *,
+    progress: Callable[[str], None] = lambda _: None,
+    now: Callable[[], datetime] = lambda: datetime.now(UTC),
+) -> Demo:
+    """Rank a few queries with both profiles, judge profiles and peers on the dev split, and tune briefly.
 
     Args:
         data: A shipped data set or a folder.
         progress: Is told what begins.
+        now: The clock of the log of looks at the test split.
     """
     progress("ranking a few queries with both profiles")
     labelled = load_data(data)
@@ -92,11 +104,14 @@ def run_demo(data: str = "builtin", *, progress: Callable[[str], None] = lambda 
     progress("comparing query by query")
     primary = parse_measure(PRIMARY)
     comparisons = tuple(_comparison(evaluation, primary, name) for name in evaluation.rankings if name != "default")
+    progress("tuning the reference ranking's weights briefly")
+    tuning = brief_tuning(labelled, now=now)
     notes = tuple(f"{name} is not installed; the extra `peers` brings it." for name in PEERS if name not in peers)
     return Demo(
         rankings=rankings,
         evaluation=evaluation,
         comparisons=comparisons,
+        tuning=tuning,
         warnings=(*notes, *evaluation.warnings),
     )
 

@@ -68,8 +68,26 @@ def comparison_table(demo: Demo) -> Table:
     return header, rows
 
 
+def tuning_table(demo: Demo) -> Table | None:
+    """The gain of the tuned weights: on the queries they were chosen by, on unseen folds of them, and on test."""
+    if isinstance(demo.tuning, str):
+        return None
+    rows: list[tuple[str, ...]] = []
+    for name, part in (
+        ("dev: chosen by these", demo.tuning["dev"]),
+        ("dev: folds not seen", demo.tuning["nested"]),
+        ("test: not seen", demo.tuning["test"]),
+    ):
+        if part is None or part.get("difference") is None:
+            continue
+        gain = interval_text(part["difference"], part["low"], part["high"])
+        before, after = (number_text(part.get(key)) for key in ("before", "after"))
+        rows.append((name, before, after, gain, f"{part['p']:.4f}", str(part["groups"])))
+    return ("queries", "as shipped", "tuned", f"gain in {PRIMARY}", "p", "groups"), rows
+
+
 def report(demo: Demo) -> str:
-    """The three tables as Markdown; text from data is escaped."""
+    """The tables as Markdown; text from data is escaped."""
     evaluation = demo.evaluation
     lines = [
         "# Demo",
@@ -81,8 +99,11 @@ def report(demo: Demo) -> str:
         ("Rankings", ranking_table(demo)),
         ("Rankers", evaluation_table(demo)),
         ("Default beside the others", comparison_table(demo)),
+        ("The reference ranking, tuned", tuning_table(demo)),
     ):
-        lines += ["", f"## {title}", "", markdown_table(*table)]
+        if table is not None:
+            lines += ["", f"## {title}", "", markdown_table(*table)]
+    lines += ["", markdown_text(demo.tuning if isinstance(demo.tuning, str) else demo.tuning["verdict"])]
     if demo.warnings:
         lines += ["", "## Warnings", "", *(f"- {markdown_text(warning)}" for warning in demo.warnings)]
     return "\n".join(lines) + "\n"

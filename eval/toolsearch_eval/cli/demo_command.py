@@ -26,8 +26,8 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     parser = subparsers.add_parser(
         "demo",
         help="the main job end to end on the shipped data",
-        description="Rank with explanations, judge the profiles and their peers, compare them query by query, and "
-        "write the run to a folder.",
+        description="Rank with explanations, judge the profiles and their peers, compare them query by query, tune "
+        "briefly, and write the run to a folder.",
         allow_abbrev=False,
     )
     parser.add_argument("--data", default="builtin", metavar="NAME|DIR", help="the data set (default: builtin)")
@@ -48,7 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json({**demo.to_json(), "folder": str(folder)})
         return 0
-    say("\n" + "\n\n".join((rankings_text(demo), judged_text(demo), compared_text(demo))))
+    say("\n" + "\n\n".join((rankings_text(demo), judged_text(demo), compared_text(demo), tuned_text(demo))))
     say(f"\nWritten to {neutralise(str(folder))}: summary.json, report.md, per_query.csv")
     return 0
 
@@ -108,6 +108,25 @@ def compared_text(demo: Demo) -> str:
                 "better, equal, worse: in how many groups. p: how often chance alone gives as much. The last column: "
                 "the smallest difference that so many groups show four times out of five."
             ),
+        ]
+    )
+
+
+def tuned_text(demo: Demo) -> str:
+    """What moving the weights of the reference ranking gives, where it was chosen and where it was not."""
+    from toolsearch_eval.demo_files import tuning_table
+
+    table = tuning_table(demo)
+    if table is None or isinstance(demo.tuning, str):
+        return "\n".join(["4. TUNE: nothing was tuned", "", *_note(str(demo.tuning))])
+    said = f"{demo.tuning['verdict']} Its weights stay as they are: it is the fixed point that others are measured by."
+    return "\n".join(
+        [
+            f"4. TUNE: {demo.tuning['trials']} trials with the weights of {demo.tuning['profile']}",
+            "",
+            _indented(text_table(*table)),
+            "",
+            *_note(said),
         ]
     )
 

@@ -180,6 +180,13 @@ def open_storage(where: str, *, grace: int = 60, pause: Callable[[float], object
     return Kept(storage=storage, shared=True, grace=grace)
 
 
+def in_memory() -> Kept:
+    """A storage that goes with the process, for a study that nobody goes on with."""
+    from optuna.storages import InMemoryStorage
+
+    return Kept(storage=InMemoryStorage())
+
+
 def shown(address: str) -> str:
     """An address without its password.
 

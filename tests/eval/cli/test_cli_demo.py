@@ -2,15 +2,18 @@ from __future__ import annotations
 
 import csv
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from toolsearch.errors import UsageError
-from toolsearch_eval.cli.demo_command import WIDTH, compared_text, judged_text, rankings_text
+from toolsearch_eval.cli.demo_command import WIDTH, compared_text, judged_text, rankings_text, tuned_text
 from toolsearch_eval.cli.main import main
+from toolsearch_eval.data import load_data
 from toolsearch_eval.demo import QUERIES, Demo, by_term, run_demo
-from toolsearch_eval.demo_files import comparison_table, per_query_csv, report, write_run
+from toolsearch_eval.demo_files import comparison_table, per_query_csv, report, tuning_table, write_run
+from toolsearch_eval.demo_tuning import brief_tuning
 
 LONG_NAME = "post_" + "very_" * 20 + "long"
 
@@ -66,7 +69,7 @@ def test_the_parts_of_each_shown_score_add_up(demo: Demo) -> None:
 
 def test_the_printed_demo_fits_a_terminal_of_100_columns(demo: Demo) -> None:
     """No line is wider than stated, also with a name of 109 characters, which is cut with a visible mark."""
-    text = "\n".join((rankings_text(demo), judged_text(demo), compared_text(demo)))
+    text = "\n".join((rankings_text(demo), judged_text(demo), compared_text(demo), tuned_text(demo)))
     assert max(map(len, text.split("\n"))) <= WIDTH == 100
     assert LONG_NAME not in text
     assert LONG_NAME[:30] in text and "…" in text
@@ -95,7 +98,6 @@ def test_a_query_that_finds_nothing_and_one_in_doubt_say_so(demo: Demo) -> None:
 def test_the_shipped_set_has_a_flagged_and_a_named_example() -> None:
     """Among the shown queries one is flagged as low in confidence and one is found by its name."""
     from toolsearch.search.searcher import Searcher
-    from toolsearch_eval.data import load_data
 
     answers = Searcher(load_data("builtin").tools).search_batch(QUERIES)
     assert answers[-1].low_confidence
@@ -131,16 +133,36 @@ def test_text_from_data_is_escaped_in_the_report_and_the_values(demo: Demo) -> N
     assert "<b>" not in report(demo)
 
 
-def test_the_demo_command_prints_its_three_parts_and_where_the_run_is(
+def test_the_demo_command_prints_its_parts_and_where_the_run_is(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The output has the parts in their order and ends with the folder; what begins is told on stderr."""
     out = tmp_path / "run"
     assert main(["demo", "--data", str(folder), "--out", str(out)]) == 0
     streams = capsys.readouterr()
-    places = [streams.out.index(part) for part in ("1. RANK AND EXPLAIN", "2. JUDGE", "3. COMPARE", f"to {out}")]
+    places = [
+        streams.out.index(part) for part in ("1. RANK AND EXPLAIN", "2. JUDGE", "3. COMPARE", "4. TUNE", f"to {out}")
+    ]
     assert places == sorted(places)
     assert "judging on" in streams.err
+
+
+def test_two_groups_are_too_few_to_tune_on_and_that_is_said(demo: Demo) -> None:
+    """There is no table then; the report and the output give the reason."""
+    assert tuning_table(demo) is None
+    assert "2 groups of queries are too few to tune on" in " ".join(tuned_text(demo).split())
+    assert "2 groups of queries are too few to tune on" in report(demo)
+
+
+def test_a_short_tuning_is_checked_on_queries_that_it_had_not_seen() -> None:
+    """On the shipped set: the gain on dev, on folds and on test, all from one study of a few trials; twice the same."""
+    data = load_data("builtin")
+    first = brief_tuning(data, trials=4, now=lambda: datetime(2026, 1, 2, tzinfo=UTC))
+    assert isinstance(first, dict)
+    assert first["profile"] == "reference" and first["trials"] == 4
+    assert first["dev"]["groups"] == first["nested"]["groups"] == 301
+    assert first["test"] is None or first["test"]["openings"] == 1
+    assert first == brief_tuning(data, trials=4, now=lambda: datetime(2027, 1, 2, tzinfo=UTC))
 
 
 def test_the_demo_command_names_unknown_data(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
