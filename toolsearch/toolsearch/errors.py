@@ -6,7 +6,8 @@ ToolSearchError                 base of all; its text is fit to be shown to a us
 │   └── UnknownNameError        a name that does not exist; carries near names
 ├── DataError                   bad data in files; carries every problem found; exit code 2
 │   └── DuplicateToolError      two tools of one name on one server (`duplicate_tool_name`)
-└── ConfigError                 a search configuration that is not valid; exit code 2
+├── ConfigError                 a search configuration that is not valid; exit code 2
+└── ServerError                 a server of a protocol that can't be reached, or fails to answer; exit code 1
 ```
 
 Nothing else is raised on purpose. A problem that does not stop the work is a warning value, never an exception.
@@ -29,6 +30,21 @@ class UsageError(ToolSearchError):
 
 class ConfigError(ToolSearchError):
     """A search configuration that is not valid."""
+
+
+class ServerError(ToolSearchError):
+    """A server that can't be reached, or fails to answer.
+
+    Attributes:
+        server: The server's name.
+        reason: What happened, a sentence without secrets.
+        stderr_tail: The last lines that it wrote on its error stream, secrets masked; "" when there are none.
+    """
+
+    def __init__(self, server: str, reason: str, stderr_tail: str = "") -> None:
+        """Keep the parts; the text is `server: reason`, the tail below it."""
+        self.server, self.reason, self.stderr_tail = server, reason, stderr_tail
+        super().__init__(f"server {server!r}: {reason}" + (f"\n{stderr_tail}" if stderr_tail else ""))
 
 
 @dataclass(frozen=True, slots=True)
