@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
 from toolsearch.catalog.core_tools import is_deferred
 from toolsearch.catalog.names import name_fault, shown
-from toolsearch.catalog.tool import Tool
 from toolsearch.errors import Problem
 from toolsearch_eval.conversation_check import check_conversation
-from toolsearch_eval.data import DataSet, Query
+from toolsearch_eval.data import DataSet
 from toolsearch_eval.data_files import read_qrels
+from toolsearch_eval.data_texts import copied_texts, repeated_texts
 from toolsearch_eval.judgements import Judgement, derived_grades
 from toolsearch_eval.measures import relevant
 from toolsearch_eval.splitting import frozen_fault, group_splits
 from toolsearch_eval.statistics import FEW_GROUPS
-
-_COPIED_WORDS = 6
-"""Shorter runs of words stand in a description and in a query by chance."""
-_CHARACTER = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]")
-_WORD = re.compile(rf"{_CHARACTER.pattern}|[^\W\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]+")
 
 
 def check_data(data: DataSet) -> tuple[list[Problem], list[Problem]]:
@@ -106,64 +100,18 @@ def _listed(names: Iterable[str]) -> str:
 
 def _check_texts(data: DataSet, errors: list[Problem], warnings: list[Problem]) -> None:
     path = str(Path(data.path) / "queries.jsonl")
-    copies = _Copies(data.tools)
-    first: dict[tuple[str, ...], Query] = {}
-    for query in data.queries:
-        words = _words(query.text)
-        if not words:
-            continue
-        other = first.setdefault(words, query)
-        if other is not query:
-            again = f"same text as query {shown(other.query_id)} on line {other.line}"
-            answers = [relevant(data.judgements.get(each.query_id, {})) for each in (other, query)]
-            if other.split != query.split:
-                errors.append(Problem(path, query.line, "split", f"{again}, which is in {other.split}; keep one"))
-            if answers[0] != answers[1]:
-                errors.append(Problem(path, query.line, "text", f"{again}, but the labels are conflicting"))
-            elif other.split == query.split:
-                warnings.append(Problem(path, query.line, "text", f"{again}; keep one, or give both one group"))
-        for tool, kind in copies.of(words):
-            message = f"is copied from the {kind} of {shown(tool)}, or it from this; write it anew"
-            warnings.append(Problem(path, query.line, "text", message))
-
-
-class _Copies:
-    """Finds the texts of a catalog of which a query is a copy; only texts that share a run of words are compared."""
-
-    def __init__(self, tools: Iterable[Tool]) -> None:
-        self._texts: list[tuple[str, str, tuple[str, ...]]] = []
-        self._holding: dict[tuple[str, ...], list[int]] = {}
-        self._beginning: dict[tuple[str, ...], list[int]] = {}
-        self._hints: dict[tuple[str, ...], list[int]] = {}
-        for tool in tools:
-            for kind, text in (("description", tool.description), ("search hint", tool.search_hint)):
-                words = _words(text or "")
-                number = len(self._texts)
-                self._texts.append((tool.name, kind, words))
-                for run in dict.fromkeys(_runs(words)):
-                    self._holding.setdefault(run, []).append(number)
-                if len(words) >= _COPIED_WORDS:
-                    self._beginning.setdefault(words[:_COPIED_WORDS], []).append(number)
-                if kind == "search hint" and words:
-                    self._hints.setdefault(words, []).append(number)
-
-    def of(self, query: tuple[str, ...]) -> list[tuple[str, str]]:
-        """Name and kind of each text, in the catalog's order."""
-        found = set(self._hints.get(query, ()))
-        candidates = set(self._holding.get(query[:_COPIED_WORDS], ()))
-        for run in _runs(query):
-            candidates.update(self._beginning.get(run, ()))
-        for number in candidates:
-            shorter, longer = sorted((query, self._texts[number][2]), key=len)
-            # Two characters of Chinese, Japanese or Korean say about as much as a word.
-            size = sum(0.5 if _CHARACTER.fullmatch(word) else 1 for word in shorter)
-            if size >= _COPIED_WORDS and f" {' '.join(shorter)} " in f" {' '.join(longer)} ":
-                found.add(number)
-        return [self._texts[number][:2] for number in sorted(found)]
-
-
-def _runs(words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    return (words[place : place + _COPIED_WORDS] for place in range(len(words) - _COPIED_WORDS + 1))
+    for each in repeated_texts(data):
+        query, other = each.query, each.first
+        again = f"same text as query {shown(other.query_id)} on line {other.line}"
+        if not each.same_split:
+            errors.append(Problem(path, query.line, "split", f"{again}, which is in {other.split}; keep one"))
+        if not each.same_answers:
+            errors.append(Problem(path, query.line, "text", f"{again}, but the labels are conflicting"))
+        elif each.same_split:
+            warnings.append(Problem(path, query.line, "text", f"{again}; keep one, or give both one group"))
+    for copy in copied_texts(data):
+        message = f"is copied from the {copy.kind} of {shown(copy.tool)}, or it from this; write it anew"
+        warnings.append(Problem(path, copy.query.line, "text", message))
 
 
 def _check_groups(data: DataSet, errors: list[Problem]) -> None:
@@ -214,7 +162,3 @@ def _check_conversations(data: DataSet, errors: list[Problem]) -> None:
         if conversation.catalog != data.name:
             message = f"is {shown(conversation.catalog)}, and the conversation lies in {shown(data.name)}; name that"
             errors.append(Problem(conversation.path, 1, "catalog", message))
-
-
-def _words(text: str) -> tuple[str, ...]:
-    return tuple(_WORD.findall(text.casefold()))

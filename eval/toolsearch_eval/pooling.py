@@ -109,9 +109,7 @@ def make_pool(
         UsageError: A depth or the sample is below 1, or every ranker failed.
         DataError: Two tools have one name.
     """
-    for split, depth in depths.items():
-        if depth < 1:
-            raise UsageError(f"the depth of {split} is {depth}; it must be a whole number above 0.")
+    _check_depths(depths)
     if sample is not None and sample < 1:
         raise UsageError(f"the sample is {sample}; it must be a whole number above 0.")
     refuse_twins(data)
@@ -132,18 +130,78 @@ def make_pool(
             failures.append(str(error))
     if failures and not worked:
         raise UsageError("\n".join(failures))
+    candidates = _unjudged(data, queries, brought, again=again, order=order, seed=seed)
+    return Pool(
+        candidates=candidates,
+        counts=_counts(data, queries, brought),
+        rankers=tuple(worked),
+        failures=tuple(failures),
+    )
+
+
+def pool_of(
+    data: DataSet,
+    rankings: Mapping[str, Mapping[str, Sequence[str]]],
+    *,
+    depths: Mapping[str, int] = DEPTHS,
+    order: Order = "shuffled",
+    seed: int = 0,
+) -> Pool:
+    """The same of rankings that are there already, such as those of a run: nothing is ranked.
+
+    Args:
+        data: The data set.
+        rankings: By ranker and query id, the names that it brought, best first. A query that the data set has not, or
+            a tool that can't be found, is left out.
+        depths: By split, how many of each ranking are taken; a split that is not named is left out.
+        order: How the tools of a query stand, as for `make_pool`.
+        seed: Of the draws.
+
+    Raises:
+        UsageError: A depth is below 1.
+        DataError: Two tools have one name.
+    """
+    _check_depths(depths)
+    refuse_twins(data)
+    asked = {query_id for ranked in rankings.values() for query_id in ranked}
+    queries = [query for query in data.queries if query.split in depths and query.query_id in asked]
+    tools = {tool.name for tool in data.tools if is_deferred(tool)}
+    brought: dict[str, dict[str, list[str]]] = {query.query_id: {} for query in queries}
+    for ranker, ranked in rankings.items():
+        for query in queries:
+            for name in ranked.get(query.query_id, ())[: depths[query.split]]:
+                if name in tools:
+                    brought[query.query_id].setdefault(name, []).append(ranker)
+    return Pool(
+        candidates=_unjudged(data, queries, brought, again=False, order=order, seed=seed),
+        counts=_counts(data, queries, brought),
+        rankers=tuple(rankings),
+    )
+
+
+def _check_depths(depths: Mapping[str, int]) -> None:
+    for split, depth in depths.items():
+        if depth < 1:
+            raise UsageError(f"the depth of {split} is {depth}; it must be a whole number above 0.")
+
+
+def _unjudged(
+    data: DataSet,
+    queries: Sequence[Query],
+    brought: Mapping[str, Mapping[str, Sequence[str]]],
+    *,
+    again: bool,
+    order: Order,
+    seed: int,
+) -> tuple[Candidate, ...]:
+    tools = {tool.name: tool for tool in data.tools if is_deferred(tool)}
     candidates: list[Candidate] = []
     for query in queries:
         found = brought[query.query_id]
         known = data.judgements.get(query.query_id, {})
         names = {*found, *(known.keys() & tools.keys())} if again else found.keys() - known.keys()
         candidates += [_candidate(query, tools[name], found) for name in _ordered(names, query, order, seed)]
-    return Pool(
-        candidates=tuple(candidates),
-        counts=_counts(data, queries, brought),
-        rankers=tuple(worked),
-        failures=tuple(failures),
-    )
+    return tuple(candidates)
 
 
 def _ask(
