@@ -1,4 +1,4 @@
-"""`toolsearch catalog check|stats|convert`: look after a catalog of tools."""
+"""`toolsearch catalog check|stats|convert|pull`: look after a catalog of tools."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from toolsearch.errors import DataError
+from toolsearch_eval.cli import catalog_pull
 from toolsearch_eval.cli.output import neutralise, print_json, say, tell, text_table
 from toolsearch_eval.cli.search_command import SCHEMA_VERSION, open_catalog
 
@@ -16,8 +17,8 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     """Register the verb and its actions."""
     parser = subparsers.add_parser(
         "catalog",
-        help="check, count or convert a catalog of tools",
-        description="Check, count or convert a catalog of tools.",
+        help="check, count, convert or fetch a catalog of tools",
+        description="Check, count, convert or fetch a catalog of tools.",
         allow_abbrev=False,
     )
     actions = parser.add_subparsers(dest="action", metavar="ACTION", title="actions", required=True)
@@ -41,12 +42,15 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     convert.add_argument("target", metavar="OUT.jsonl", help="the file to write")
     convert.add_argument("--format", metavar="NAME", help="the form of FILE (default: found by its content)")
     convert.add_argument("--json", action="store_true", help="print one JSON object")
+    catalog_pull.add_action(actions)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run one action; bad data is 2, warnings alone are 0."""
     if arguments.action == "check":
         return _check(arguments.catalog, as_json=arguments.json)
+    if arguments.action == "pull":
+        return catalog_pull.run(arguments)
     if arguments.action == "stats":
         return _stats(arguments.catalog, as_json=arguments.json)
     return _convert(arguments.source, arguments.target, arguments.format, as_json=arguments.json)

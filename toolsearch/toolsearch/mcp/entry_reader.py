@@ -96,7 +96,7 @@ class _Reader:
     """Reads one row; counts its faults, and collects what came from the environment."""
 
     def __init__(self, name: str, environ: Mapping[str, str], origin: str, fault: Tell, note: Tell) -> None:
-        self.name, self.environ, self.origin, self.note = name, environ, origin, note
+        self.name, self.given, self.origin, self.note = name, environ, origin, note
         self._tell = fault
         self.faults = 0
         self.variables: dict[str, str] = {}
@@ -187,7 +187,7 @@ class _Reader:
             "command": self._expanded("command", command),
             "args": tuple(self._expanded(f"args[{number}]", word) for number, word in enumerate(words)),
             "env": self._texts(row, "env"),
-            "surroundings": surroundings_of(self.environ),
+            "surroundings": surroundings_of(self.given),
             "cwd": None if cwd is None else self._expanded("cwd", cwd),
             "written": (command, *words),
         }
@@ -240,7 +240,7 @@ class _Reader:
         return found
 
     def _expanded(self, field: str, text: str) -> str:
-        result = expand(text, self.environ)
+        result = expand(text, self.given)
         for message in result.faults:
             self.fault(field, message)
         self.variables.update(result.values)
