@@ -7,7 +7,8 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from toolsearch.errors import DataError
+from toolsearch.catalog.tool import Tool
+from toolsearch.errors import DataError, Problem
 from toolsearch_eval.cli import catalog_pull
 from toolsearch_eval.cli.output import neutralise, print_json, say, tell, text_table
 from toolsearch_eval.cli.search_command import SCHEMA_VERSION, open_catalog
@@ -32,6 +33,11 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
             help="the catalog (default: the built-in one)",
         )
         action.add_argument("--json", action="store_true", help="print one JSON object")
+    check.add_argument(
+        "--gains",
+        action="store_true",
+        help="also search for every tool in its own words, and say what mending each finding brings (slower)",
+    )
     convert = actions.add_parser(
         "convert",
         help="rewrite any accepted form as rows of JSON",
@@ -48,7 +54,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 def run(arguments: argparse.Namespace) -> int:
     """Run one action; bad data is 2, warnings alone are 0."""
     if arguments.action == "check":
-        return _check(arguments.catalog, as_json=arguments.json)
+        return _check(arguments.catalog, gains=arguments.gains, as_json=arguments.json)
     if arguments.action == "pull":
         return catalog_pull.run(arguments)
     if arguments.action == "stats":
@@ -56,7 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
     return _convert(arguments.source, arguments.target, arguments.format, as_json=arguments.json)
 
 
-def _check(source: str | None, *, as_json: bool) -> int:
+def _check(source: str | None, *, gains: bool, as_json: bool) -> int:
     from toolsearch.catalog.lint import check_catalog
 
     errors: Sequence[Any] = ()
@@ -69,6 +75,8 @@ def _check(source: str | None, *, as_json: bool) -> int:
     else:
         count = len(tools)
         warnings = check_catalog(tools, path=source or "<built-in>")
+        if gains:
+            warnings = [*warnings, *_gains(tools, source or "<built-in>")]
     if as_json:
         print_json(
             {
@@ -84,6 +92,16 @@ def _check(source: str | None, *, as_json: bool) -> int:
     for problem in errors:
         tell(f"error: {neutralise(str(problem))}")
     return 2 if errors else 0
+
+
+def _gains(tools: Sequence[Tool], path: str) -> list[Problem]:
+    from toolsearch.catalog.names import shown
+    from toolsearch_eval.catalog_findings import catalog_findings
+
+    return [
+        Problem(path, 0, f"{shown(finding.tool)}.{finding.part}", f"{finding.message} [gain: {finding.gain}]")
+        for finding in catalog_findings(tools)
+    ]
 
 
 def _problem(problem: Any) -> dict[str, Any]:
