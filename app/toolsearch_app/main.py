@@ -10,24 +10,24 @@ import streamlit as st
 from toolsearch.errors import ToolSearchError
 from toolsearch_app import controls, loading
 
+# File and title of each page; the first is the one at the root. No page has a sign: emoji are not on every machine.
 PAGES = (
-    ("explore", "Explore", "🔎"),
-    ("evaluate", "Compare", "⚖️"),
-    ("health", "Data health", "🩺"),
-    ("tuning", "Tuning", "🎛️"),
-    ("cache", "Cache stability", "🧊"),
-    ("savings", "Token savings", "🪙"),
-    ("gate", "Gate history", "🚦"),
+    ("explore", "Explore"),
+    ("evaluate", "Compare"),
+    ("health", "Data health"),
+    ("tuning", "Tuning"),
+    ("cache", "Cache stability"),
+    ("savings", "Token savings"),
+    ("gate", "Gate history"),
 )
-"""File, title and sign of each page; the first is the one at the root."""
 
 st.set_page_config(
     page_title="toolsearch", page_icon=str(Path(__file__).parent / "icon.png"), layout="wide", menu_items={}
 )
 folder = Path(__file__).parent / "pages"
 listed = [
-    st.Page(folder / f"{name}.py", title=title, icon=icon, url_path=None if name == PAGES[0][0] else name)
-    for name, title, icon in PAGES
+    st.Page(folder / f"{name}.py", title=title, url_path=None if name == PAGES[0][0] else name)
+    for name, title in PAGES
     if (folder / f"{name}.py").is_file()
 ]
 page = st.navigation(listed)

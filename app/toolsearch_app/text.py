@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
-from toolsearch.search.analysis import standard
+from toolsearch.search.analysis import reference, standard
 from toolsearch_eval.cli.output import neutralise, shortened
 from toolsearch_eval.report.escape import html_text
 
@@ -71,7 +71,7 @@ def marked(text: str, terms: Collection[str], limit: int = 600) -> str:
 def _hits(word: str, wanted: Collection[str]) -> list[tuple[int, int]]:
     """Where a word, or a piece of it, stands for a term."""
     folded = standard.fold(word)
-    if folded in wanted or standard.stem(folded) in wanted:
+    if _stands_for(folded, wanted):
         return [(0, len(word))]
     hits: list[tuple[int, int]] = []
     if not word.isascii():
@@ -84,9 +84,13 @@ def _hits(word: str, wanted: Collection[str]) -> list[tuple[int, int]]:
         if start < 0:
             continue
         place = start + len(piece)
-        if piece in wanted or standard.stem(piece) in wanted:
+        if _stands_for(piece, wanted):
             hits.append((start, place))
     return _merged(hits)
+
+
+def _stands_for(word: str, wanted: Collection[str]) -> bool:
+    return word in wanted or standard.stem(word) in wanted or reference.stem(word) in wanted
 
 
 def _merged(hits: list[tuple[int, int]]) -> list[tuple[int, int]]:
