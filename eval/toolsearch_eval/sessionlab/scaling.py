@@ -10,7 +10,6 @@ from toolsearch.catalog.core_tools import is_deferred
 from toolsearch.catalog.tool import Tool
 from toolsearch.errors import UsageError
 from toolsearch.tools.servers import ServerState
-from toolsearch.tools.servers import ServerState
 from toolsearch_eval.conversations import AssistantEvent, Conversation, ToolsChangedEvent, UserEvent, all_events
 from toolsearch_eval.data import DataSet
 from toolsearch_eval.sessionlab.lab import chosen_conversations, simulate, strategies_run
