@@ -39,10 +39,12 @@ def write_report(tuned: Tuned, form: Mapping[str, Any], folder: str | Path) -> P
     views = views_of(tuned)
     pieces = report_pieces(tuned, views, pictures_of(views) if can_draw() else {})
     title = f"Tuning of {tuned.space.profile.name}"
+    data = {**form, "shipped": tuned.space.shipped, "views": views.to_json()}
     texts = (
         as_markdown(title, pieces),
         as_html(title, pieces),
-        json.dumps({**form, "views": views.to_json()}, indent=1, allow_nan=False) + "\n",
+        json.dumps({**form, "shipped": tuned.space.shipped, "views": views.to_json()}, indent=1, allow_nan=False)
+        + "\n",
     )
     for name, text in zip(FILES, texts, strict=True):
         write_text(Path(folder) / name, text)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from toolsearch_eval.statistics import FEW_GROUPS, mean_interval, paired_difference
 from toolsearch_eval.tuning.evaluator import Evaluator
 from toolsearch_eval.tuning.macro import macro_difference
 from toolsearch_eval.tuning.outcome import Tuned
 from toolsearch_eval.tuning.propose import distributions
+
+if TYPE_CHECKING:
+    from optuna.distributions import BaseDistribution
 
 STEP = 0.1
 """How far a neighbour's one number lies from the chosen one's: a tenth of it, up and down."""
@@ -165,18 +168,33 @@ def importances(tuned: Tuned) -> tuple[Importance, ...]:
     Source: Watanabe, Bansal and Hutter, "PED-ANOVA: Efficiently Quantifying Hyperparameter Importance in Arbitrary
     Subspaces" (2023), as Optuna has it.
     """
+    return shares(
+        [trial.scores[0] for trial in tuned.trials],
+        [trial.values for trial in tuned.trials],
+        distributions(tuned.space),
+    )
+
+
+def shares(
+    scores: Sequence[float], values: Sequence[Mapping[str, float]], ranges: Mapping[str, BaseDistribution]
+) -> tuple[Importance, ...]:
+    """The same for trials that are at hand in another form.
+
+    Args:
+        scores: The first objective of each trial.
+        values: What was tried, in the same order.
+        ranges: By parameter, where it moves in Optuna's terms.
+    """
     import optuna
 
-    scores = [trial.scores[0] for trial in tuned.trials]
     if len(scores) < _FEWEST_TRIALS or max(scores) == min(scores):
         return ()
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     study = optuna.create_study(direction="maximize")
-    ranges = distributions(tuned.space)
     study.add_trials(
         [
-            optuna.trial.create_trial(value=trial.scores[0], params=dict(trial.values), distributions=ranges)
-            for trial in tuned.trials
+            optuna.trial.create_trial(value=score, params=dict(tried), distributions=dict(ranges))
+            for score, tried in zip(scores, values, strict=True)
         ]
     )
     found = optuna.importance.get_param_importances(study)
