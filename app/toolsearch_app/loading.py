@@ -20,8 +20,10 @@ from toolsearch.config import PROFILES, SearchConfig, load_profile
 from toolsearch.errors import UnknownNameError
 from toolsearch.search.searcher import Searcher
 from toolsearch_app.settings import Settings, from_environment
+from toolsearch_eval.compare import Comparison, compare
 from toolsearch_eval.data import DataSet, fingerprint_of, load_data
 from toolsearch_eval.data_files import FILES
+from toolsearch_eval.measures import parse_measure
 from toolsearch_eval.runs.reading import Run, RunEntry, list_runs, open_run
 
 Stamp = tuple[tuple[str, int, int], ...]
@@ -111,6 +113,18 @@ def run(run_id: str) -> Run:
     return _run(str(root), run_id, stamp(path for path in sorted((root / run_id).rglob("*")) if path.is_file()))
 
 
+def comparison(a: str, ranker_a: str, b: str, ranker_b: str, measure: str) -> Comparison:
+    """One ranker of a run beside one of another, or of the same, with every query that moved.
+
+    Raises:
+        UsageError: They were not judged alike.
+        ToolSearchError: What is named is not there or damaged.
+    """
+    first, second = run(a), run(b)
+    state = (str(first.manifest["files"]), str(second.manifest["files"]))
+    return _comparison((a, ranker_a, b, ranker_b, measure), state, first, second)
+
+
 def profile_sources() -> dict[str, str]:
     """The profiles by id: the shipped ones, those of the profiles' folder, and what studies of the tuner chose."""
     sources = {name: name for name in PROFILES}
@@ -193,6 +207,12 @@ def _runs(root: str, state: object) -> tuple[RunEntry, ...]:
 @st.cache_resource(max_entries=6, show_spinner="Reading the run…")
 def _run(root: str, run_id: str, state: Stamp) -> Run:
     return open_run(root, run_id)
+
+
+@st.cache_resource(max_entries=16, show_spinner="Comparing…")
+def _comparison(names: tuple[str, str, str, str, str], state: object, _first: Run, _second: Run) -> Comparison:
+    _, a, _, b, measure = names
+    return compare(_first, a, _second, b, measure=parse_measure(measure), moved=len(_first.queries))
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)
