@@ -28,6 +28,13 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     )
     parser.add_argument("--rounds", type=int, default=3, metavar="N", help="rounds; medians are reported (default 3)")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of catalogs and queries (default 0)")
+    parser.add_argument(
+        "--gateway",
+        nargs="?",
+        const="20:1000",
+        metavar="SERVERS:TOOLS",
+        help="measure the MCP gateway instead: calls beside direct ones, start, memory, search (default 20:1000)",
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
@@ -53,6 +60,8 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(f"--rounds is {arguments.rounds}; it must be a whole number of at least 1.")
     if arguments.seed < 0:
         raise UsageError(f"--seed is {arguments.seed}; it must be a whole number of at least 0.")
+    if arguments.gateway is not None:
+        return _gateway(arguments.gateway, seed=arguments.seed, as_json=arguments.json)
     from toolsearch_eval.bench.cases import run_benchmark
     from toolsearch_eval.bench.report import benchmark_json, case_rows, growth_rows
 
@@ -70,4 +79,48 @@ def run(arguments: argparse.Namespace) -> int:
         for tools, megabytes in benchmark.memory.items()
     ]
     say("\n" + text_table(("memory of the index, tools", "MB", "MB per 10,000 tools"), memory))
+    return 0
+
+
+def read_gateway(text: str) -> tuple[int, int]:
+    """Servers and tools from `20:1000`.
+
+    Raises:
+        UsageError: Not two whole numbers, or fewer tools than servers.
+    """
+    try:
+        servers, tools = (int(piece) for piece in text.split(":"))
+    except ValueError:
+        servers, tools = 0, 0
+    if servers < 1 or tools < servers:
+        raise UsageError(f"--gateway is {text[:80]!r}; accepted are servers and tools, at least one each: 20:1000.")
+    return servers, tools
+
+
+def _gateway(text: str, *, seed: int, as_json: bool) -> int:
+    servers, tools = read_gateway(text)
+    try:
+        from toolsearch_eval.bench.gateway import run_gateway_benchmark
+    except ModuleNotFoundError as error:
+        raise UsageError(f"bench --gateway needs {error.name}: pip install 'toolsearch[mcp]'") from None
+    tell(f"{servers:,} servers with {tools:,} tools")
+    measured = run_gateway_benchmark(servers, tools, seed=seed)
+    if as_json:
+        cases = [case.to_json() for case in measured.cases]
+        print_json({"schema_version": 1, "servers": servers, "cases": cases, "megabytes": measured.megabytes})
+        return 0
+    header = ("case", "tools", "ours ms", "beside", "its ms", "ratio")
+    rows = [
+        (
+            case.case,
+            f"{case.tools:,}",
+            f"{case.ours_ms:.2f}",
+            case.other,
+            "" if case.other_ms is None else f"{case.other_ms:.2f}",
+            "" if case.ratio is None else f"{case.ratio:.2f}",
+        )
+        for case in measured.cases
+    ]
+    say(text_table(header, rows))
+    say(f"\nmemory of the gateway, without its servers: {measured.megabytes:.1f} MB")
     return 0
