@@ -71,6 +71,12 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     parser.add_argument("--pinned", action="append", default=[], metavar="TOOL", help="is pinned now; may be repeated")
     parser.add_argument("--tool", action="append", default=[], metavar="TOOL", help="show the arithmetic of this one")
     parser.add_argument("--top", type=int, default=10, metavar="N", help="lines of each table (default: 10)")
+    parser.add_argument(
+        "--prefetch",
+        action="store_true",
+        help="instead: how many tools to recommend unasked and how sure that has to be, tried on the dev conversations "
+        "and reported on the test ones",
+    )
     parser.add_argument("--no-replay", action="store_true", help="the arithmetic alone")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
@@ -89,6 +95,8 @@ def run(args: argparse.Namespace) -> int:
     _check(args)
     profile = provider_profile(args.provider)
     data = load_data(args.data)
+    if args.prefetch:
+        return _prefetch(args, data, profile)
     talks = _conversations(data, args.split)
     tools = _catalog(args, data)
     names = {tool.name for tool in tools}
@@ -154,6 +162,10 @@ def _check(args: argparse.Namespace) -> None:
         raise UsageError(f"--round-trip is {args.round_trip:g}; it must be a sum of money, at least 0.")
     if args.top < 0:
         raise UsageError(f"--top is {args.top}; it must be a whole number of at least 0.")
+    if args.prefetch and (args.usage is not None or args.tool or args.pinned or args.split != "all"):
+        raise UsageError(
+            "--prefetch takes --data, --provider, --announcements and --json; the splits have their parts."
+        )
     if args.usage is None:
         for name in ("sessions", "requests", "catalog"):
             if getattr(args, name) is not None:
@@ -165,6 +177,35 @@ def _check(args: argparse.Namespace) -> None:
         raise UsageError(f"--sessions is {args.sessions}; it must be a whole number of at least 1.")
     if args.requests is not None and not 1 <= args.requests <= 10**6:
         raise UsageError(f"--requests is {args.requests:g}; it must be a number of at least 1.")
+
+
+def _prefetch(args: argparse.Namespace, data: DataSet, profile: ProviderProfile) -> int:
+    from toolsearch.tokens import token_counter
+    from toolsearch_eval.cli.advise_text import print_prefetch
+    from toolsearch_eval.sessionlab.prefetch_tuning import tune_prefetch, tuning_form
+    from toolsearch_eval.sessionlab.prefix import Sizes
+    from toolsearch_eval.sessionlab.strategies import strategy
+
+    for split in ("dev", "test"):
+        _conversations(data, split)  # both have to be there
+    sizes = Sizes(token_counter())
+    chosen = strategy(f"stable+{args.announcements}+prefetch")
+    tuning = tune_prefetch(data.conversations, data.tools, chosen, profile, sizes)
+    form: dict[str, Any] = {
+        "schema_version": SCHEMA_VERSION,
+        "data": data.name,
+        "strategy": chosen.name,
+        "tokenizer": sizes.counter.name,
+        "provider": profile.name,
+        "currency": profile.currency,
+        "prices_as_of": profile.prices_as_of,
+        **tuning_form(tuning),
+    }
+    if args.json:
+        print_json(form)
+    else:
+        print_prefetch(form)
+    return 0
 
 
 def _conversations(data: DataSet, split: str) -> list[Conversation]:

@@ -112,3 +112,38 @@ def _measured(measured: Mapping[str, Any], currency: str) -> None:
             ]
         )
     say(text_table(("pins", "searches", "tokens sent", currency, "saved"), lines))
+
+
+def print_prefetch(form: Mapping[str, Any]) -> None:
+    """Print what settings of recommendations come to."""
+    header = ("at most", "confidence", "precision", "recall", "silent on small talk", "tokens", "searches", "cost")
+
+    def lines(rows: Sequence[Mapping[str, Any]]) -> list[list[str]]:
+        return [
+            [
+                f"{row['limit']}",
+                f"{row['confidence']:.2f}",
+                *("" if row[name] is None else f"{row[name]:.3f}" for name in ("precision", "recall")),
+                f"{row['silent']} of {row['quiet_turns']}",
+                f"{row['tokens']:,}",
+                f"{row['searches']:,}",
+                f"{row['cost']:,.4f}",
+            ]
+            for row in rows
+        ]
+
+    say(
+        f"{neutralise(form['data'])}, {form['strategy']}; prices of {form['provider']} in {form['currency']} of "
+        f"{form['prices_as_of']}; tokens by {form['tokenizer']}.\n\nTried on the dev conversations:"
+    )
+    say(text_table(header, lines(form["dev"])))
+    shipped, cheapest, difference = form["shipped"], form["cheapest"], form["difference"]
+    low, high = difference["low"], difference["high"]
+    around = "" if low is None else f" ({low:+.4f} to {high:+.4f})"
+    say(
+        f"\nShipped: at most {shipped['limit']} from {shipped['confidence']:g} on. Cheapest of those as silent: "
+        f"at most {cheapest['limit']} from {cheapest['confidence']:g} on, {difference['mean']:+.4f}{around} for a "
+        f"conversation: {'clearly cheaper' if form['clear'] else 'not clearly cheaper, so what ships stays'}."
+    )
+    say("\nThe test conversations, without any, as it ships, and with the cheapest:")
+    say(text_table(header, lines(form["test"])))

@@ -138,3 +138,18 @@ def test_bad_conversations_are_told_with_their_lines(folder: Path, capsys: pytes
     told = capsys.readouterr().err
     assert "one.jsonl:2: " in told
     assert "two.jsonl:2: " in told
+
+
+def test_settings_of_recommendations_are_tried(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """On dev, with a table for test; without a test conversation that is told."""
+    assert main(["advise", "--data", "set", "--prefetch"]) == 2
+    assert "no conversation of set is in the split test" in capsys.readouterr().err
+    other = [{**rows("three", SEND)[0], "split": "test"}, *rows("three", SEND)[1:]]
+    (folder / "conversations" / "three.jsonl").write_text("".join(json.dumps(row) + "\n" for row in other))
+    form = advice(capsys, "--prefetch")
+    assert len(form["dev"]) == 21
+    assert form["test"][0]["limit"] == 0
+    assert main(["advise", "--data", "set", "--prefetch"]) == 0
+    assert "Shipped: at most 3 from 0.45 on." in capsys.readouterr().out
+    assert main(["advise", "--data", "set", "--prefetch", "--split", "dev"]) == 2
+    assert "--prefetch takes" in capsys.readouterr().err
