@@ -47,7 +47,8 @@ class SizeRow:
 def sized_catalog(tools: Sequence[Tool], conversation: Conversation, size: int, *, seed: int) -> tuple[Tool, ...]:
     """A catalog of so many deferred tools with all that a conversation touches, drawn by a seed.
 
-    Kept are the tools that are always loaded and those that the conversation names; the rest is drawn. Where the
+    Kept are the tools that are always loaded, those that the conversation names, and one of each server that it
+    speaks of; the rest is drawn. Where the
     catalog has too few, tools of its servers come again under the names of further servers (`github_2`).
 
     Args:
@@ -57,11 +58,15 @@ def sized_catalog(tools: Sequence[Tool], conversation: Conversation, size: int, 
         seed: Of the draw; the order of the catalog has no part in it.
     """
     touched = _touched(conversation)
-    kept = [tool for tool in tools if not is_deferred(tool) or tool.name in touched]
     free = sorted(
         (tool for tool in tools if is_deferred(tool) and tool.name not in touched),
         key=lambda tool: hashlib.sha256(f"{seed}\0{tool.name}".encode("utf-8", "surrogatepass")).digest(),
     )
+    kept = [tool for tool in tools if not is_deferred(tool) or tool.name in touched]
+    # A server that the conversation speaks of has a tool at least.
+    for server in sorted(set(conversation.servers) - {tool.server for tool in kept if tool.server}):
+        kept += [tool for tool in free if tool.server == server][:1]
+    free = [tool for tool in free if tool not in kept]
     lacking = max(0, size - sum(is_deferred(tool) for tool in kept))
     drawn = free[:lacking]
     round_number = 2
