@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import io
 import json
 import shlex
 import sys
@@ -91,6 +92,24 @@ def test_nothing_runs_without_a_yes(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert main(["catalog", "pull", "--stdio", f"touch {tmp_path}/ran", "-o", str(target)]) == 2
     assert f"touch {tmp_path}/ran" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
+
+
+class Terminal(io.StringIO):
+    """A reader at a terminal who types one line."""
+
+    def isatty(self) -> bool:
+        """Yes."""
+        return True
+
+
+@pytest.mark.parametrize(("typed", "code"), [("y\n", 0), ("YES\n", 0), ("n\n", 2), ("\n", 2), ("", 2)])
+def test_a_reader_is_asked(typed: str, code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only a yes runs the commands; no answer is a no."""
+    monkeypatch.setattr(sys, "stdin", Terminal(typed))
+    target = tmp_path / "out.jsonl"
+    config = configured(tmp_path, meadow=["--tools", "1"])
+    assert main(["catalog", "pull", "--mcp-config", config, "-o", str(target)]) == code
+    assert target.exists() == (code == 0)
 
 
 def test_one_command_is_enough(tmp_path: Path) -> None:
