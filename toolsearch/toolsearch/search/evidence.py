@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,9 @@ from toolsearch.search.alternatives import Postings
 from toolsearch.search.index import Index
 from toolsearch.search.query import Query
 from toolsearch.search.slots import Slot, query_slots
+
+if TYPE_CHECKING:
+    from toolsearch.search.semantic.nearness import Nearness
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -51,6 +54,7 @@ class Evidence:
         alternatives_order: The entries that compete with another one of their (pair, slot), those of one (pair, slot)
             together (and some that turn out to be alone); None where every slot has one alternative.
         alternatives_start: Where each such group starts in that order.
+        nearness: What the semantic arm knows of the pairs, which then are all of them; None where it takes no part.
     """
 
     queries: int
@@ -71,6 +75,7 @@ class Evidence:
     pair_tool: Integers
     alternatives_order: Integers | None
     alternatives_start: Integers | None
+    nearness: Nearness | None = None
 
     def postings(self) -> Integers:
         """Posting number of each entry."""

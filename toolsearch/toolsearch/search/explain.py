@@ -17,10 +17,14 @@ from toolsearch.search.guarantees import tools_with_word
 from toolsearch.search.lexicon.relations import SOURCES
 from toolsearch.search.query import Query
 from toolsearch.search.results import Explanation, Part
+from toolsearch.search.semantic.nearness import semantic_scores
 
 if TYPE_CHECKING:
     from toolsearch.search.index import Index
     from toolsearch.search.ranked import Ranked
+
+
+_LEFT_OVER = 1e-12
 
 
 def parts_of(
@@ -42,6 +46,7 @@ def parts_of(
     entry_run = np.repeat(np.arange(len(evidence.run_size)), evidence.run_size)
     of_query = evidence.pair_query[evidence.entry_pair] == query_number
     points = normalised_points(config)
+    semantic = semantic_by_query(evidence, config, query_number + 1)
     answers = []
     for tool, total in zip(tools, totals, strict=True):
         parts: list[Part] = []
@@ -56,8 +61,25 @@ def parts_of(
                 for field, share in zip(fields, shares, strict=True)
                 if tfidf[entry] > 0 and share > 0
             ]
+        if evidence.nearness is not None and semantic is not None and semantic[query_number, tool] > 0:
+            cosine = evidence.nearness.cosine[query_number * evidence.size + tool]
+            value = float(semantic[query_number, tool])
+            parts.append(Part(arm="semantic", field="", term=f"cosine {cosine:.3f}", value=value))
         answers.append(exact_parts(parts, float(total)))
     return answers
+
+
+def semantic_by_query(evidence: Evidence, config: SearchConfig, queries: int) -> Floats | None:
+    """What the semantic arm gives, a row for each query and a column for each tool; None where it takes no part.
+
+    Args:
+        evidence: With every tool of every query as a pair, as it is where the arm takes part.
+        config: The profile.
+        queries: How many of the first queries are wanted.
+    """
+    if evidence.nearness is None:
+        return None
+    return semantic_scores(evidence, config)[: queries * evidence.size].reshape(queries, evidence.size)
 
 
 def _called(evidence: Evidence, slot: int, run: int) -> str:
@@ -103,6 +125,20 @@ def exact_arms(total: float, keyword: float) -> dict[str, float]:
         return {"keyword": short, "tfidf": short_rest}
     # The difference of two numbers that are at most a factor of 2 apart is exact, so the smaller arm is the difference.
     return {"keyword": total - rest, "tfidf": rest}
+
+
+def exact_three(total: float, keyword: float, semantic: float) -> dict[str, float]:
+    """As `exact_arms` with the semantic arm; `math.fsum` of the three is the total.
+
+    >>> exact_three(0.75, 0.25, 0.125), exact_three(0.25, 0.0, 0.25)
+    ({'keyword': 0.25, 'tfidf': 0.375, 'semantic': 0.125}, {'keyword': 0.0, 'tfidf': 0.0, 'semantic': 0.25})
+    """
+    shares = {"keyword": keyword, "tfidf": total - keyword - semantic, "semantic": semantic}
+    # Below this it is what floating point left over, and no arm's share.
+    parts = [Part(arm=arm, field="", term="", value=value) for arm, value in shares.items() if value > _LEFT_OVER]
+    parts = parts or [Part(arm="tfidf", field="", term="", value=total)]  # a total that is nothing but rounding
+    exact = {part.arm: part.value for part in exact_parts(parts, total)}
+    return {arm: exact.get(arm, 0.0) for arm in shares}
 
 
 def _field_shares(index: Index, config: SearchConfig, posting: int) -> tuple[list[int], list[float]]:

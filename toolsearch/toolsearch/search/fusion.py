@@ -14,6 +14,7 @@ from toolsearch.config import SearchConfig
 from toolsearch.search.arms import PostingValues, inverse_document_frequency
 from toolsearch.search.evidence import Evidence
 from toolsearch.search.lexicon.relations import FIRST_EXPANSION, factors
+from toolsearch.search.semantic.nearness import arm_share, found_near, semantic_scores
 from toolsearch.search.slots import STOP
 
 Integers = NDArray[np.int64]
@@ -31,11 +32,13 @@ class Scores:
     Attributes:
         keyword: The keyword arm's share, weight included.
         tfidf: The TF-IDF arm's share, weight included.
+        semantic: The semantic arm's share, weight included; all 0 where it takes no part.
         total: Their sum, rounded; 0..1.
     """
 
     keyword: Floats
     tfidf: Floats
+    semantic: Floats
     total: Floats
 
 
@@ -125,6 +128,9 @@ def entry_shares(evidence: Evidence, config: SearchConfig, values: PostingValues
         _best_only(np.repeat(shares[evidence.run_slot] * factor, evidence.run_size) * worth, evidence)
         for shares, worth in zip(slot_shares(evidence, config), (values.keyword, values.tfidf), strict=True)
     )
+    if evidence.nearness is not None:
+        left = 1.0 - arm_share(evidence, config)[evidence.entry_pair]
+        return keyword * left, tfidf * left
     return keyword, tfidf
 
 
@@ -150,7 +156,17 @@ def score(evidence: Evidence, config: SearchConfig, values: PostingValues) -> Sc
     # Without any entry, bincount counts in whole numbers.
     keyword_sums = np.bincount(evidence.entry_pair, weights=keyword, minlength=pairs).astype(np.float64, copy=False)
     tfidf_sums = np.bincount(evidence.entry_pair, weights=tfidf, minlength=pairs).astype(np.float64, copy=False)
-    return Scores(keyword_sums, tfidf_sums, np.round(keyword_sums + tfidf_sums, SCORE_DIGITS))
+    semantic = semantic_scores(evidence, config)
+    total = keyword_sums + tfidf_sums
+    if evidence.nearness is not None:
+        total += semantic
+    return Scores(keyword_sums, tfidf_sums, semantic, np.round(total, SCORE_DIGITS))
+
+
+def listed(evidence: Evidence, config: SearchConfig) -> NDArray[np.bool_]:
+    """Which pairs a search may list: those that share a term, and those that the semantic arm finds."""
+    hit = matched(evidence)
+    return hit if evidence.nearness is None else hit | found_near(evidence, config)
 
 
 def matched(evidence: Evidence) -> NDArray[np.bool_]:

@@ -13,7 +13,7 @@ from toolsearch.errors import UnknownNameError, UsageError
 from toolsearch.search import explain as explaining
 from toolsearch.search.arms import PostingValues
 from toolsearch.search.evidence import Evidence, gather
-from toolsearch.search.fusion import confidence, information, matched, score
+from toolsearch.search.fusion import confidence, information, listed, score
 from toolsearch.search.guarantees import NameTable
 from toolsearch.search.index import STORE, Index, IndexStore, build
 from toolsearch.search.lexicon.relations import active
@@ -21,6 +21,7 @@ from toolsearch.search.query import Query, read_query
 from toolsearch.search.ranked import Compiled, Ranked, rank_one
 from toolsearch.search.reference.ranker import ReferenceRanker
 from toolsearch.search.results import Explanation, Result, SearchResponse
+from toolsearch.search.semantic.arm import MODELS, Models
 
 MAX_RESULTS = 50
 """The most results that one search gives; more would cost more tokens than they are worth."""
@@ -41,6 +42,7 @@ class Searcher:
         config: SearchConfig = DEFAULT,
         *,
         store: IndexStore = STORE,
+        models: Models = MODELS,
     ) -> None:
         """Take a catalog and a profile; the index is built at the first search.
 
@@ -48,10 +50,12 @@ class Searcher:
             catalog: A registry, a snapshot, or tools (which make a registry of their own).
             config: The profile.
             store: Where indexes are shared; the process's own by default.
+            models: Where semantic arms come from; the process's own by default.
         """
         self._source = catalog if isinstance(catalog, ToolRegistry | Snapshot) else ToolRegistry(catalog)
         self.config = config
         self._store = store
+        self._models = models
         self._current: Compiled | None = None
         self._reference: tuple[Snapshot, ReferenceRanker] | None = None
 
@@ -135,7 +139,7 @@ class Searcher:
         compiled = self._compiled(snapshot)
         index = compiled.index
         read = read_query(query)
-        evidence = gather(index, [read], active(self.config))
+        evidence = self._gathered(index, [read])
         values = self._values(index, evidence)
         [ranked] = self._rank(compiled, [read], evidence, values, index.size, server)
         return explaining.explanation(index, read, evidence, values, self.config, ranked, tool.name, max_results)
@@ -153,9 +157,11 @@ class Searcher:
         compiled = self._compiled(snapshot)
         index = compiled.index
         read = [read_query(query) for query in queries]
-        evidence = gather(index, read, active(self.config))
+        evidence = self._gathered(index, read)
+        warnings = (*self._models.warnings_of(self.config), *warnings)
         values = self._values(index, evidence)
         asked = information(evidence, self.config)
+        semantic = explaining.semantic_by_query(evidence, self.config, len(read))
         answers = []
         for number, ranked in enumerate(self._rank(compiled, read, evidence, values, limit, server)):
             parts = (
@@ -169,7 +175,9 @@ class Searcher:
                     rank=rank,
                     score=float(total),
                     reason=ranked.reasons[tool].reason if tool in ranked.reasons else "score",
-                    arms=explaining.exact_arms(float(total), float(keyword)),
+                    arms=explaining.exact_arms(float(total), float(keyword))
+                    if semantic is None
+                    else explaining.exact_three(float(total), float(keyword), float(semantic[number, tool])),
                     parts=tool_parts,
                 )
                 for rank, (tool, total, keyword, tool_parts) in enumerate(
@@ -205,7 +213,7 @@ class Searcher:
         server: str | None,
     ) -> list[Ranked]:
         scores = score(evidence, self.config, values)
-        hit = matched(evidence)
+        hit = listed(evidence, self.config)
         bounds = np.searchsorted(evidence.pair_query, np.arange(len(read) + 1))
         ranked = []
         for number, query in enumerate(read):
@@ -223,6 +231,9 @@ class Searcher:
                 )
             )
         return ranked
+
+    def _gathered(self, index: Index, read: Sequence[Query]) -> Evidence:
+        return self._models.widened(index, read, gather(index, read, active(self.config)), self.config)
 
     def _values(self, index: Index, evidence: Evidence) -> PostingValues:
         values = index.values(self.config)
