@@ -43,8 +43,7 @@ def write_report(tuned: Tuned, form: Mapping[str, Any], folder: str | Path) -> P
     texts = (
         as_markdown(title, pieces),
         as_html(title, pieces),
-        json.dumps({**form, "shipped": tuned.space.shipped, "views": views.to_json()}, indent=1, allow_nan=False)
-        + "\n",
+        json.dumps(data, indent=1, allow_nan=False) + "\n",
     )
     for name, text in zip(FILES, texts, strict=True):
         write_text(Path(folder) / name, text)

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-NAME = sys.argv[1]
+NAME = sys.argv[1] if len(sys.argv) > 1 else "fault"
 STATE = Path(sys.argv[2]) if len(sys.argv) > 2 else None
 PICTURE = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 CONTENT = [
