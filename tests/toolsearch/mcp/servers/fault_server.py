@@ -117,4 +117,5 @@ def main() -> None:
             send({"id": number, "result": {}})
 
 
-main()
+if __name__ == "__main__":
+    main()
