@@ -138,11 +138,11 @@ def test_progress_and_meta_data_pass() -> None:
             steps.append((done, total))
 
         async with _gateway("alpha") as gateway, _client(gateway) as session:
-            result = await session.call_tool(
+            result = await cast(Any, session).call_tool(
                 "ExecuteExtraTool",
                 {"tool_name": "mcp__alpha__alpha_count", "params": {}},
                 progress_callback=progress,
-                meta=cast(Any, {"trace": "t1"}),
+                meta={"trace": "t1"},
             )
             assert _text(result) == 'meta "t1"'
             assert sorted(steps) == [(1, 3), (2, 3), (3, 3)]
