@@ -54,10 +54,11 @@ def run(args: argparse.Namespace) -> int:
     from toolsearch.tokens import token_counter
     from toolsearch_eval.data import load_data
     from toolsearch_eval.progress import progress_bar
+    from toolsearch_eval.runs.folder import check_free
     from toolsearch_eval.sessionlab.lab import chosen_conversations, simulate, strategies_run
     from toolsearch_eval.sessionlab.prefix import Sizes
     from toolsearch_eval.sessionlab.providers import provider_profile
-    from toolsearch_eval.sessionlab.report import check_free, write_simulation
+    from toolsearch_eval.sessionlab.report import write_simulation
     from toolsearch_eval.sessionlab.scaling import scaling
     from toolsearch_eval.sessionlab.strategies import STRATEGIES
 

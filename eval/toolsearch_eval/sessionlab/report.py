@@ -17,6 +17,7 @@ from toolsearch.errors import UsageError
 from toolsearch_eval.report.document import Grid, Heading, Lines, Paragraph, Picture, Piece, as_html, as_markdown
 from toolsearch_eval.report.escape import csv_cell
 from toolsearch_eval.report.pictures import can_draw, svg_of
+from toolsearch_eval.runs.folder import check_free
 from toolsearch_eval.sessionlab.lab import Simulated, cheaper_from
 from toolsearch_eval.sessionlab.pictures import sizes_picture, tokens_picture
 from toolsearch_eval.sessionlab.scaling import SizeRow, break_even
@@ -180,18 +181,6 @@ def write_simulation(simulated: Simulated, sizes: Sequence[SizeRow], form: dict[
             shutil.rmtree(fresh, ignore_errors=True)
     except OSError as error:
         raise UsageError(f"{folder} can't be written: {error.strerror or error}.") from error
-    return target
-
-
-def check_free(folder: str | Path) -> Path:
-    """The folder, if it is new or empty.
-
-    Raises:
-        UsageError: It holds something, or is a file.
-    """
-    target = Path(folder)
-    if target.exists() and (not target.is_dir() or any(target.iterdir())):
-        raise UsageError(f"{folder} is there already; name a new folder.")
     return target
 
 

@@ -17,7 +17,7 @@ from toolsearch_eval.data import DataSet, load_data
 from toolsearch_eval.sessionlab.lab import Simulated, cheaper_from, chosen_conversations, simulate
 from toolsearch_eval.sessionlab.prefix import Sizes
 from toolsearch_eval.sessionlab.providers import Prices, provider_profile
-from toolsearch_eval.sessionlab.report import check_free, requests_csv, write_simulation
+from toolsearch_eval.sessionlab.report import requests_csv, write_simulation
 from toolsearch_eval.sessionlab.scaling import SizeRow, break_even, scaling, sized_catalog
 from toolsearch_eval.sessionlab.shown import repriced, waterfall
 
@@ -135,4 +135,4 @@ def test_a_simulation_is_written_whole_or_not_at_all(simulated: Simulated, tmp_p
         assert sum(int(line[part]) for part in parts) == int(line["sent"])
         assert int(line["cached"]) + int(line["written"]) + int(line["new"]) == int(line["sent"])
     with pytest.raises(UsageError, match="is there already"):
-        check_free(target)
+        write_simulation(simulated, (), simulated.to_json(), target)
