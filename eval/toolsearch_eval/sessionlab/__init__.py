@@ -4,7 +4,7 @@
 providers, profiles/   whose cache and prices: data with sources and dates
 strategies             how tools reach the model; the sessions that do it
 replies                what the scripted model answers
-replay                 a conversation under a strategy, request by request
+replay, replayed       a conversation under a strategy, request by request
 blocks                 a request as the pieces that a provider caches
 prefix, cache          what stayed the same, what broke it; what is read from the cache, written and new
 accounting             every request with its tokens and its money

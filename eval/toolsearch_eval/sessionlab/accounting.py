@@ -10,7 +10,7 @@ from toolsearch_eval.sessionlab.blocks import ABOUT_TOOLS, DEFINITIONS, PARTS, B
 from toolsearch_eval.sessionlab.cache import CacheUse, PrefixCache
 from toolsearch_eval.sessionlab.prefix import PrefixBreak, Sizes, common_prefix, prefix_break, prefix_hash
 from toolsearch_eval.sessionlab.providers import ProviderProfile
-from toolsearch_eval.sessionlab.replay import Replayed
+from toolsearch_eval.sessionlab.replayed import Replayed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,7 +18,8 @@ from toolsearch_eval.sessionlab.blocks import PARTS, Part
 from toolsearch_eval.sessionlab.prefix import Sizes
 from toolsearch_eval.sessionlab.providers import ProviderProfile
 from toolsearch_eval.sessionlab.recommended import PrefetchFigures, prefetch_figures
-from toolsearch_eval.sessionlab.replay import Turn, replay
+from toolsearch_eval.sessionlab.replay import replay
+from toolsearch_eval.sessionlab.replayed import Turn
 from toolsearch_eval.sessionlab.strategies import BASELINE, Strategy, strategy
 
 SCHEMA_VERSION = 1

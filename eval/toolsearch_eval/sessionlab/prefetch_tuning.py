@@ -18,7 +18,8 @@ from toolsearch_eval.sessionlab.accounting import RequestRow, account
 from toolsearch_eval.sessionlab.prefix import Sizes
 from toolsearch_eval.sessionlab.providers import ProviderProfile
 from toolsearch_eval.sessionlab.recommended import PrefetchFigures, prefetch_figures
-from toolsearch_eval.sessionlab.replay import Turn, replay
+from toolsearch_eval.sessionlab.replay import replay
+from toolsearch_eval.sessionlab.replayed import Turn
 from toolsearch_eval.sessionlab.strategies import Strategy
 from toolsearch_eval.statistics import Interval, mean_interval
 

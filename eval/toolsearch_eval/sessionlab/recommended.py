@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from toolsearch_eval.sessionlab.replay import Turn
+from toolsearch_eval.sessionlab.replayed import Turn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

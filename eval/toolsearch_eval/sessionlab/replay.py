@@ -13,7 +13,6 @@ from toolsearch.catalog.tool import Tool
 from toolsearch.config import DEFAULT, SearchConfig
 from toolsearch.search.index import STORE, IndexStore
 from toolsearch.session.attachments import DELTA, DISCOVERY, attachment_text
-from toolsearch.session.providers import ToolOutcome
 from toolsearch.session.providers.texts import reminder, sent_text
 from toolsearch.session.settings import SessionSettings
 from toolsearch.session.state import SessionState
@@ -34,6 +33,7 @@ from toolsearch_eval.conversations import (
     starting_tools,
 )
 from toolsearch_eval.sessionlab.blocks import Block, Known, Part, blocks_of, call_text
+from toolsearch_eval.sessionlab.replayed import Pace, Replayed, Sent, Turn
 from toolsearch_eval.sessionlab.replies import ScriptedCall, response
 from toolsearch_eval.sessionlab.strategies import LabSession, Strategy, session_class
 
@@ -45,84 +45,6 @@ MAIN = "main"
 
 _SEARCH, _EXECUTE = SYNTHETIC_TOOLS[:2]
 _MODEL = "lab"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pace:
-    """How much time passes, in seconds; conversations hold no times.
-
-    Attributes:
-        between_turns: Before a user says something.
-        between_requests: Before any other request.
-    """
-
-    between_turns: float = 60.0
-    between_requests: float = 5.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sent:
-    """One request, and what the model answered.
-
-    Attributes:
-        agent: Whose it is.
-        turn: The 1-based turn of this agent: how often its user has spoken.
-        seconds: When it was sent, from the beginning of the conversation.
-        blocks: The request.
-        reply: The answer: texts and calls.
-        searches: How many searches the answer asks for.
-        failed: How many of its calls failed.
-        recommended: The tools that this request recommends.
-    """
-
-    agent: str
-    turn: int
-    seconds: float
-    blocks: tuple[Block, ...]
-    reply: tuple[str, ...]
-    searches: int = 0
-    failed: int = 0
-    recommended: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Turn:
-    """What a user's turn needed, and what was recommended in it.
-
-    Attributes:
-        agent: Whose turn.
-        number: 1-based.
-        needs: The tools that it needs.
-        unknown: Those of them that the model had not been shown when the turn began.
-        recommended: What was recommended in it.
-    """
-
-    agent: str
-    number: int
-    needs: tuple[str, ...]
-    unknown: tuple[str, ...]
-    recommended: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Replayed:
-    """A conversation as it went under a strategy.
-
-    Attributes:
-        conversation: Its name.
-        strategy: The strategy's name.
-        requests: In the order in which they were sent.
-        turns: In the order in which they began.
-        called: Every tool that was called by the script, in order, with the agent.
-        warnings: What the sessions warned about, each once.
-    """
-
-    conversation: str
-    strategy: str
-    requests: tuple[Sent, ...]
-    turns: tuple[Turn, ...]
-    called: tuple[str, ...]
-    warnings: tuple[str, ...]
 
 
 def replay(
@@ -392,7 +314,7 @@ class _World:
     ) -> None:
         answer = response(self._api, text, calls)
         agent.history += agent.session.reply(answer)
-        outcomes = [self._handled(agent.session, call) for call in agent.session.calls(answer)]
+        outcomes = [agent.session.handle(call) for call in agent.session.calls(answer)]
         agent.history += agent.session.results(outcomes)
         self.requests.append(
             Sent(
@@ -407,9 +329,6 @@ class _World:
             )
         )
         self._now += self._pace.between_requests
-
-    def _handled(self, session: LabSession, call: Any) -> ToolOutcome:
-        return session.handle(call)
 
     def _can_call(self, session: LabSession, name: str) -> bool:
         """Whether the model can call a tool without a search: it stands in the array, or it was shown."""

@@ -29,7 +29,8 @@ from toolsearch_eval.sessionlab.blocks import DEFINITIONS
 from toolsearch_eval.sessionlab.lab import simulate, totals
 from toolsearch_eval.sessionlab.prefix import Sizes
 from toolsearch_eval.sessionlab.providers import provider_profile
-from toolsearch_eval.sessionlab.replay import SYSTEM_PROMPT, Pace, replay
+from toolsearch_eval.sessionlab.replay import SYSTEM_PROMPT, replay
+from toolsearch_eval.sessionlab.replayed import Pace
 from toolsearch_eval.sessionlab.report import requests_csv
 from toolsearch_eval.sessionlab.shown import TABLE_HEADER, waterfall
 from toolsearch_eval.sessionlab.strategies import STRATEGIES, strategy
