@@ -20,9 +20,9 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "serve",
         help="serve the search over MCP",
         description="Stand before the MCP servers of a configuration: a client that starts this command over stdio "
-        "sees the pinned tools, a search and a proxy in place of all their tools. Servers may start slowly, crash and "
-        "come back; answers say which are away. The standard output belongs to the protocol, messages go to the standard "
-        "error. It ends when the client goes.",
+        "sees the pinned tools, a search and a proxy in place of all their tools. Servers may start slowly, crash "
+        "and come back; answers say which are away. The standard output belongs to the protocol, messages go to "
+        "the standard error. It ends when the client goes.",
         allow_abbrev=False,
     )
     parser.add_argument("--mcp-config", required=True, metavar="FILE", help="a file with mcpServers, such as .mcp.json")
