@@ -211,7 +211,6 @@ class _World:
 
     def _subagent(self, event: SubagentEvent, agent: _Agent) -> None:
         session = agent.session.subagent(event.tools or "inherit")
-        assert isinstance(session, LabSession)  # its own `_sibling` made it
         child = self.begin(f"{agent.name}/{agent.children + 1}", session, agent)
         self.run(event.events, child)
         if agent.spoke_last:

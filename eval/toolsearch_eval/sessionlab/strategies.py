@@ -12,7 +12,6 @@ from toolsearch.session.array import inlined_tools
 from toolsearch.session.providers import ProviderTools
 from toolsearch.session.session import Session
 from toolsearch.session.settings import Announcements, SessionSettings
-from toolsearch.session.state import SessionState
 from toolsearch.tools.servers import is_reachable
 
 Loading = Literal["inline", "inject", "stable"]
@@ -116,20 +115,6 @@ class LabSession(Session):
     def sent_name(self, name: str) -> str:
         """What the provider calls a tool."""
         return self._names().to_sent(name)
-
-    def _sibling(self, state: SessionState, settings: SessionSettings) -> Session:
-        return type(self)(
-            self._registry,
-            provider=self._provider.name,
-            config=self._config,
-            settings=settings,
-            ask=self._ask,
-            clock=self._clock,
-            counter=self._counter,
-            state=state,
-            servers=self._table,
-            store=self._store,
-        )
 
 
 class InjectingSession(LabSession):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from toolsearch.catalog.core_tools import SYNTHETIC_TOOLS
 from toolsearch.catalog.registry import ToolRegistry
@@ -244,7 +244,7 @@ class Session(SessionCore):
 
     def subagent(
         self, tools: Literal["inherit"] | Iterable[str] = "inherit", *, settings: SessionSettings | None = None
-    ) -> Session:
+    ) -> Self:
         """A session of its own for a sub-agent: same catalog, nothing announced or discovered yet.
 
         Args:
@@ -263,7 +263,7 @@ class Session(SessionCore):
             scope = scope.within(tools)
         return self._sibling(SessionState(scope=scope.levels), settings or self.settings)
 
-    def fork(self) -> Session:
+    def fork(self) -> Self:
         """A second session that goes on from the same point; from now on each remembers for itself."""
         return self._sibling(self.save(), self.settings)
 
@@ -272,7 +272,7 @@ class Session(SessionCore):
         return self._memory.saved()
 
     @classmethod
-    def restore(cls, registry: ToolRegistry, saved: SessionState | Mapping[str, Any], **options: Any) -> Session:
+    def restore(cls, registry: ToolRegistry, saved: SessionState | Mapping[str, Any], **options: Any) -> Self:
         """Go on with a saved conversation; `options` are those of `Session`.
 
         Servers that had tools and of which nothing is known yet count as still connecting: nothing of theirs is taken
@@ -286,8 +286,8 @@ class Session(SessionCore):
 
     # Inside
 
-    def _sibling(self, state: SessionState, settings: SessionSettings) -> Session:
-        return Session(
+    def _sibling(self, state: SessionState, settings: SessionSettings) -> Self:
+        return type(self)(
             self._registry,
             provider=self._provider.name,
             config=self._config,
