@@ -32,7 +32,17 @@ SCHEMES: Mapping[str, tuple[tuple[str, str], ...]] = {
 }
 """The kinds of address that are accepted, each with the libraries that it needs and the extras that bring them."""
 _ATTEMPTS = 6
-_PASSING = ("already exists", "duplicate key", "UNIQUE constraint", "shutting down", "starting up", "refused")
+_PASSING = (
+    "already exists",
+    "duplicate key",
+    "UNIQUE constraint",
+    "administrator command",
+    "closed the connection",
+    "connection is lost",
+    "shutting down",
+    "starting up",
+    "refused",
+)
 """What a database says while another worker makes its tables or its server starts again; soon it will say otherwise."""
 _PASSWORD = re.compile(r"(?<=://)([^/:@]*):[^/]*@")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import optuna
 import pytest
@@ -129,6 +130,34 @@ def test_a_storage_that_comes_back_is_waited_for(kept: Kept, space: Space) -> No
     assert clock.now >= PATIENCE
     with pytest.raises(KeyError):
         study.patiently(wrong)
+
+
+@pytest.mark.parametrize(
+    "said", ["the database system is starting up", "terminating connection due to administrator command"]
+)
+def test_a_server_that_starts_again_is_waited_for_while_the_storage_opens(
+    said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a server says while it is restarted is tried again a few times; any other refusal is told at once."""
+    waited: list[float] = []
+    real = optuna.storages.RDBStorage
+    failures = [ConnectionError(said)] * 3
+
+    def stubborn(*given: Any, **named: Any) -> optuna.storages.RDBStorage:
+        if failures:
+            raise failures.pop()
+        return real(*given, **named)
+
+    url = f"sqlite:///{tmp_path / 'study.db'}"
+    with monkeypatch.context() as patched:
+        patched.setattr(optuna.storages, "RDBStorage", stubborn)
+        opened = open_storage(url, grace=GRACE, pause=waited.append)
+        assert len(waited) == 3
+        failures[:] = [ConnectionError("password authentication failed")]
+        with pytest.raises(UsageError, match="password authentication failed"):
+            open_storage(url, grace=GRACE, pause=waited.append)
+    assert len(waited) == 3
+    opened.close()
 
 
 def test_addresses_are_checked_and_shown_without_their_password() -> None:
