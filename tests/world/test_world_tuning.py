@@ -12,9 +12,12 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.error
+import urllib.request
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import optuna
 import psycopg
@@ -271,6 +274,39 @@ def test_workers_on_redis_take_over_what_a_killed_one_left(redis_url: str, tmp_p
     assert len(complete) >= TRIALS
     assert {each.state for each in trials} <= {STATES.COMPLETE, STATES.FAIL}
     assert all(each.params in complete for each in trials if each.state == STATES.FAIL)
+
+
+def test_optuna_dashboard_shows_the_study(tmp_path: Path) -> None:
+    """The program that people watch Optuna's studies with lists the journal's study and all of its trials."""
+    folder, trials = tmp_path / "study", 20
+    few = ["--trials", str(trials), "--folder", str(folder)]
+    assert main([*STUDY, *few]) == 0
+    port = _free_port()
+    program = Path(sys.executable).with_name("optuna-dashboard")
+    command = [str(program), str(folder / "studies.journal"), "--port", str(port), "--quiet"]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        try:
+            [summary] = _asked(f"http://127.0.0.1:{port}/api/studies")["study_summaries"]
+            study = _asked(f"http://127.0.0.1:{port}/api/studies/{summary['study_id']}?after=0")
+        finally:
+            process.terminate()
+    assert summary["study_name"].startswith("reference-")
+    assert summary["directions"] == ["maximize"]
+    assert [(each["number"], each["state"]) for each in study["trials"]] == [(n, "Complete") for n in range(trials)]
+    assert {each["name"] for each in study["trials"][0]["params"]} >= {"weight_keyword", "field_weights.name"}
+
+
+def _asked(url: str) -> dict[str, Any]:
+    """What an address answers, once its server is up."""
+    until = time.monotonic() + 60
+    while True:
+        try:
+            with urllib.request.urlopen(url, timeout=10) as answer:
+                form: dict[str, Any] = json.load(answer)
+                return form
+        except urllib.error.URLError:
+            assert time.monotonic() < until, url
+            time.sleep(0.2)
 
 
 def test_a_server_that_is_away_is_one_clear_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
