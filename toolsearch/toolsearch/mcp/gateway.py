@@ -16,7 +16,6 @@ from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.server.models import InitializationOptions
 from mcp.server.runner import serve_loop
-from mcp.server.session import ServerSession
 from mcp_types import (
     UNSUPPORTED_PROTOCOL_VERSION,
     CallToolRequestParams,
@@ -31,6 +30,7 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSI
 
 from toolsearch.config import DEFAULT, SearchConfig
 from toolsearch.mcp.clients import EXECUTE, SEARCH, Client
+from toolsearch.mcp.http_clients import ClientTable
 from toolsearch.mcp.hub import Hub
 from toolsearch.mcp.relay import Relay, passed_meta
 from toolsearch.mcp.transports import client_info
@@ -86,16 +86,14 @@ class Gateway:
             settings: Of each conversation; its mode is set here: without search there is no gateway.
             config: The search profile.
             start_wait: Seconds that the first list of tools waits for servers, where tools are pinned.
-            forget: Seconds after which a silent client over HTTP is forgotten.
+            forget: Seconds after which a client over HTTP without an open request is forgotten.
             clock: Gives seconds.
         """
         self.hub = hub
         self._settings = (settings or SessionSettings()).replace(mode="true", kill_switch=None, prefetch=False)
         self._config = config
         self._start_wait = start_wait
-        self._forget = forget
-        self._clock = clock
-        self._clients: dict[str, Client] = {}
+        self.sessions = ClientTable(self._new_client, forget=forget, clock=clock)
         self._single: list[Client] = []
 
     @asynccontextmanager
@@ -128,14 +126,16 @@ class Gateway:
         """A server for clients over HTTP, told apart by their sessions."""
         return self._server(self._client_of_session)
 
-    def close_session(self, session_id: str) -> None:
-        """Forget a client that has ended its session; an unknown one is fine."""
-        self._clients.pop(session_id, None)
+    async def tell_session(self, session_id: str) -> None:
+        """Tell a client over HTTP, which listens from now on, if its list has changed before it did."""
+        client = self.sessions.known(session_id)
+        if client is not None:
+            await _tell(client)
 
     @property
     def clients(self) -> int:
         """How many clients are known."""
-        return len(self._clients) + len(self._single)
+        return len(self.sessions) + len(self._single)
 
     # Who asks
 
@@ -144,15 +144,7 @@ class Gateway:
 
     def _client_of_session(self, ctx: ServerRequestContext[Any, Any]) -> Client:
         headers: Mapping[str, str] = ctx.request.headers if ctx.request is not None else {}
-        session_id = headers.get(SESSION_HEADER, "")
-        now = self._clock()
-        for known in [key for key, client in self._clients.items() if now - client.last_used > self._forget]:
-            del self._clients[known]
-        if not session_id:
-            return self._new_client()  # nothing to tell it by: it gets nothing of anybody
-        client = self._clients.setdefault(session_id, self._new_client())
-        client.last_used = now
-        return client
+        return self.sessions.of(headers.get(SESSION_HEADER, ""))
 
     # What is asked
 
@@ -220,16 +212,17 @@ class Gateway:
         """Tell each client whose own list has changed, and nobody else."""
         while True:
             change = self.hub.next_change()
-            for client in [*self._single, *self._clients.values()]:
-                if client.peer is not None and client.is_outdated():
-                    await _tell(client.peer)
+            # At once: a client that doesn't read, or has just gone, must not keep the news from others.
+            async with anyio.create_task_group() as tasks:
+                for client in [*self._single, *self.sessions]:
+                    tasks.start_soon(_tell, client)
             await change.wait()
 
 
-async def _tell(peer: ServerSession) -> None:
-    # A client that doesn't read, or has just gone, must not keep the news from others.
-    with anyio.move_on_after(5), suppress(Exception):
-        await peer.send_tool_list_changed()
+async def _tell(client: Client) -> None:
+    if client.peer is not None and client.is_outdated():
+        with anyio.move_on_after(5), suppress(Exception):
+            await client.peer.send_tool_list_changed()
 
 
 def _as_it_came(result: dict[str, Any]) -> CallToolResult:
