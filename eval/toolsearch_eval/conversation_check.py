@@ -35,8 +35,9 @@ def check_conversation(conversation: Conversation, catalog: Sequence[Tool]) -> l
     A fault is: a tool, server or pin that does not exist (tools that the conversation itself brings exist from then
     on); a need that nobody can meet before the turn ends, as the tool is not there, its server is not connected or a
     sub-agent may not use it; a need of a tool that is always loaded; arguments that don't fit the tool's schema; the
-    first call of a deferred tool without the query that finds it; a result without a call and a call without a
-    result; tools that are added twice or removed without being there; a conversation without a user.
+    first call of a deferred tool without the query that finds it; a call by a sub-agent of a tool that it may not use,
+    which is one that it was not given, or that the agent above it has not; a result without a call and a call without
+    a result; tools that are added twice or removed without being there; a conversation without a user.
 
     Args:
         conversation: As `read_conversation` gives it.
@@ -169,6 +170,9 @@ class _Walk:
             if hidden and not call.query and call.tool not in agent.called:
                 message = f"is missing; write what finds {shown(call.tool)}, as this is its first call"
                 self._note(event.line, f"{place}.query", message)
+            if call.tool not in self._loaded and not agent.may_use(tool):
+                message = f"{shown(call.tool)} is not among the tools of the sub-agent; add it there"
+                self._note(event.line, f"{place}.tool", message)
             agent.called.add(call.tool)
 
     def _result(self, event: ToolResultEvent, agent: _Agent, inside: str) -> None:
@@ -227,10 +231,13 @@ class _Walk:
 
     def _subagent(self, event: SubagentEvent, agent: _Agent, place: str) -> None:
         for index, pattern in enumerate(event.tools):
-            if not any(_Agent(scope=((pattern,),)).may_use(tool) for tool in self._ever.values()):
-                self._note(
-                    event.line, f"{place}tools[{index}]", _unknown("tool", pattern, self._ever, "of the catalog")
-                )
+            meant = [tool for tool in self._ever.values() if _Agent(scope=((pattern,),)).may_use(tool)]
+            if not meant:
+                message = _unknown("tool", pattern, self._ever, "of the catalog")
+                self._note(event.line, f"{place}tools[{index}]", message)
+            elif not any(agent.may_use(tool) for tool in meant):
+                message = f"{shown(pattern)} is not among the tools of the agent above; add it there or leave it out"
+                self._note(event.line, f"{place}tools[{index}]", message)
         if not event.events:
             self._note(event.line, f"{place}events", "is empty; write what the sub-agent does")
         scope = (*agent.scope, event.tools) if event.tools else agent.scope

@@ -104,6 +104,27 @@ CLEAN: list[tuple[str, Conversation]] = [
         ),
     ),
     (
+        "a sub-agent within a sub-agent, with less than it, that uses what each session has",
+        talk(
+            HI,
+            SubagentEvent(
+                tools=("Agent", "mcp__chat__*"),
+                events=(
+                    HI,
+                    SubagentEvent(
+                        tools=(SEND, "mcp__*__list"),
+                        events=(
+                            UserEvent(text="x", needs=(SEND,)),
+                            AssistantEvent(calls=(Call(tool="SearchExtraTools", params={"query": "send"}),)),
+                            ToolResultEvent(tool="SearchExtraTools"),
+                            *called(SEND, to="a"),
+                        ),
+                    ),
+                ),
+            ),
+        ),
+    ),
+    (
         "a server that connects while a sub-agent works",
         talk(
             UserEvent(text="x", needs=(SEND,)),
@@ -218,7 +239,32 @@ FAULTS: list[tuple[str, Conversation, list[tuple[int, str, str]]]] = [
         [
             (3, "tools[1]", "'zzz' is no tool of the catalog"),
             (3, "events[0].needs[0]", f"'{SEND}' is not among the tools of the sub-agent; add it there"),
+            (3, "events[1].tools[0]", "'Bash' is not among the tools of the agent above; add it there or leave it out"),
             (3, "events[1].events", "is empty; write what the sub-agent does"),
+        ],
+    ),
+    (
+        "calls that a sub-agent may not make, and one within it by what the agent above lacks",
+        talk(
+            HI,
+            SubagentEvent(
+                tools=("Agent", "mcp__chat__*"),
+                events=(
+                    HI,
+                    *called("Bash", line=4, query=""),
+                    SubagentEvent(
+                        tools=("Bash", SEND),
+                        events=(HI, *called("Bash", line=4, query=""), *called(SEND, line=4, to="a")),
+                        line=4,
+                    ),
+                ),
+                line=4,
+            ),
+        ),
+        [
+            (4, "events[1].calls[0].tool", "'Bash' is not among the tools of the sub-agent; add it there"),
+            (4, "events[3].tools[0]", "'Bash' is not among the tools of the agent above; add it there or leave it out"),
+            (4, "events[3].events[1].calls[0].tool", "'Bash' is not among the tools of the sub-agent; add it there"),
         ],
     ),
     (

@@ -152,7 +152,7 @@ def test_a_pause_beyond_the_lifetime_empties_the_cache() -> None:
 
 
 def test_every_shipped_conversation_under_every_stable_strategy() -> None:
-    """An agent sends one array whatever happens, sums agree to the token, and fewer tokens are about tools than inline.
+    """An agent sends one array whatever happens, no call fails, sums agree, and fewer tokens are about tools than inline.
 
     One test, so that the conversations are replayed once.
     """
@@ -161,6 +161,7 @@ def test_every_shipped_conversation_under_every_stable_strategy() -> None:
     seen: dict[tuple[str, str, str], set[str]] = {}
     for row in shipped.rows:
         assert sum(row.parts.values()) == row.use.cached + row.use.written + row.use.new
+        assert row.failed == 0, (row.conversation, row.agent, row.request)
         if row.strategy in STABLE:
             seen.setdefault((row.strategy, row.conversation, row.agent), set()).add(row.array)
             assert row.broken_by is None or row.broken_by.part not in DEFINITIONS
