@@ -35,6 +35,7 @@ from toolsearch.mcp.server_tools import Listed, as_tools, read_list
 from toolsearch.tools.servers import ServerState
 
 _CLOSED = "Connection closed"
+_LAST_WORDS = 0.5
 
 
 class Lost(ToolSearchError):
@@ -218,6 +219,9 @@ class Upstream:
             raise Lost(f"hangs: no sign of life within {self._patience.ping:g} seconds") from None
         except MCPError as error:
             if error.code != METHOD_NOT_FOUND:  # that is a sign of life too
+                # Requests fail a moment before it is known how the process ended, which says more.
+                with anyio.move_on_after(_LAST_WORDS):
+                    await link.closed.wait()
                 raise Lost(link.reason or in_words(error)) from None
 
     async def _read_tools(self, link: Link) -> None:
