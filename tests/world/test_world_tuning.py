@@ -14,7 +14,7 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -53,18 +53,6 @@ STUDY = [
 STATES = optuna.trial.TrialState
 
 
-def _installed(program: str, package: str) -> None:
-    """Install a Debian package where its program is missing; a failed download is tried once more."""
-    if shutil.which(program) or list(Path("/usr/lib").glob(f"postgresql/*/bin/{program}")):
-        return
-    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    for check in (False, True):
-        subprocess.run(["apt-get", "update", "-qq"], check=check, env=environment)
-        command = ["apt-get", "install", "-y", "-qq", "--no-install-recommends", package]
-        if subprocess.run(command, check=check, env=environment).returncode == 0:
-            return
-
-
 def _free_port() -> int:
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
@@ -97,9 +85,9 @@ class Postgres:
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[Postgres]:
+def server(install: Callable[[str, str], None]) -> Iterator[Postgres]:
     """A running PostgreSQL server, stopped in the end."""
-    _installed("initdb", "postgresql")
+    install("initdb", "postgresql")
     # Not below pytest's own folder, into which the user `postgres` may not look.
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
         folder = Path(name)
@@ -114,9 +102,9 @@ def server() -> Iterator[Postgres]:
 
 
 @pytest.fixture(scope="module")
-def redis_url() -> Iterator[str]:
+def redis_url(install: Callable[[str, str], None]) -> Iterator[str]:
     """A running Redis server, stopped in the end."""
-    _installed("redis-server", "redis-server")
+    install("redis-server", "redis-server")
     port = _free_port()
     with tempfile.TemporaryDirectory() as folder:
         command = ["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--dir", folder, "--appendonly", "yes"]
