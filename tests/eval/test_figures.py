@@ -317,7 +317,7 @@ WRONG: list[tuple[str, str | None, list[str], str]] = [
     (readme("builtin"), '{"builtin": {"command": "c"}}', [], "must be an object of blocks"),
     (readme("suites"), None, ["--suites", "empty"], "holds no folder"),
     (readme("builtin"), None, ["--readme", "missing.md"], "missing.md can't be read"),
-    (readme("builtin"), None, ["--only", "bulitin"], "unknown block 'bulitin'. Did you mean 'builtin'?"),
+    (readme("builtin"), None, ["--only", "bulitin"], "unknown block 'bulitin'. Did you mean 'builtin'"),
     (readme("builtin"), None, ["--only", "demo"], "has no block 'demo'; it has builtin"),
     (readme("bench"), None, ["--bench", "ten"], "--sizes is 'ten'"),
     (readme("demo"), None, [], "has no Makefile"),

@@ -27,6 +27,7 @@ VERBS = {
     "gate": "fail when search quality falls below a baseline",
     "bless": "make or change a baseline",
     "tune": "look for better weights",
+    "ablate": "measure what each part of a ranking is worth",
     "simulate": "replay conversations and count tokens and cache",
     "advise": "say which tools to pin or to defer",
     "fieldtest": "run the field reports",

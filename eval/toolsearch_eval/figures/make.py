@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from toolsearch.errors import UnknownNameError, UsageError
+from toolsearch_eval.ablation.kept import make_ablation, stale
 from toolsearch_eval.figures.block import Block, differences
 from toolsearch_eval.figures.examples import refreshed
 from toolsearch_eval.figures.orders import measure_orders
@@ -35,6 +36,9 @@ BLOCKS = ("builtin", "confidence", "suites", "orders", "tuned", "start", "bench"
 _OF_SUITES = ("suites", "orders")
 EXAMPLES = "examples"
 """Stands beside the blocks where one is named: the outputs under the README's own commands and scripts."""
+ABLATION = "ablation"
+"""Stands beside the blocks where one is named: `ablation.md` and its data beside the results. Measured only when it is
+named; without that the check tells whether it shows what is kept, measured with today's profile."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +52,7 @@ class Task:
         suites: A folder of further data sets, or None to keep their figures as they are.
         dense: A ranker of sentence vectors to put among those whose order is compared, or "".
         bench: Sizes for the bench, or none to keep its figures as they are.
-        only: Blocks to measure (`EXAMPLES` may be one); empty for all that the README has.
+        only: Blocks to measure (`EXAMPLES` and `ABLATION` may be some); empty for all that the README has.
         check: Write nothing and compare.
         environment: That of the process, for the commands whose output is shown.
     """
@@ -94,6 +98,11 @@ def make_figures(task: Task, *, tell: Callable[[str], None] = lambda _: None) ->
     if not task.only or EXAMPLES in task.only:
         fresh, changed, failed = refreshed(readme, task.environment, tell=tell)
         failures += failed
+    documents = task.results.parent
+    if ABLATION in task.only:
+        failures += make_ablation(documents, task.data, task.suites, today=_today(), check=task.check, tell=tell)
+    elif task.check:
+        failures += stale(documents)
     if task.check:
         faults = [*failures, *_faults(readme, names, stored, measured)]
         faults += [f"the README shows another output than it has now: {label}" for label in changed]
@@ -121,16 +130,16 @@ def make_figures(task: Task, *, tell: Callable[[str], None] = lambda _: None) ->
 def _wanted(task: Task, names: Collection[str]) -> list[str]:
     """The blocks to measure, in their order."""
     for name in task.only:
-        if name not in (*BLOCKS, EXAMPLES):
-            raise UnknownNameError("block", name, (*BLOCKS, EXAMPLES))
-        if name not in (*names, EXAMPLES):
+        if name not in (*BLOCKS, EXAMPLES, ABLATION):
+            raise UnknownNameError("block", name, (*BLOCKS, EXAMPLES, ABLATION))
+        if name not in (*names, EXAMPLES, ABLATION):
             raise UsageError(f"{task.readme} has no block {name!r}; it has {', '.join(names)}.")
     asked = dict.fromkeys(_OF_SUITES, task.suites is not None) | {"bench": bool(task.bench)}
     return [name for name in BLOCKS if name in (task.only or names) and asked.get(name, True)]
 
 
 def _measured(task: Task, wanted: Sequence[str], tell: Callable[[str], None]) -> tuple[dict[str, Block], list[str]]:
-    today = datetime.datetime.now(tz=datetime.UTC).date().isoformat()
+    today = _today()
     folder = task.readme.resolve().parent
     ways: dict[str, Callable[[], Block]] = {
         "builtin": lambda: measure_builtin(task.data, today=today),
@@ -152,6 +161,10 @@ def _measured(task: Task, wanted: Sequence[str], tell: Callable[[str], None]) ->
         except CommandFailed as error:
             failures.append(f"{name}: {error}")
     return measured, failures
+
+
+def _today() -> str:
+    return datetime.datetime.now(tz=datetime.UTC).date().isoformat()
 
 
 def _faults(readme: str, names: Sequence[str], stored: Mapping[str, Block], measured: Mapping[str, Block]) -> list[str]:
