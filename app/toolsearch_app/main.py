@@ -9,17 +9,7 @@ import streamlit as st
 
 from toolsearch.errors import ToolSearchError
 from toolsearch_app import controls, loading
-
-# File and title of each page; the first is the one at the root. No page has a sign: emoji are not on every machine.
-PAGES = (
-    ("explore", "Explore"),
-    ("evaluate", "Compare"),
-    ("health", "Data health"),
-    ("tuning", "Tuning"),
-    ("cache", "Cache stability"),
-    ("savings", "Token savings"),
-    ("gate", "Gate history"),
-)
+from toolsearch_app.page_names import PAGES
 
 st.set_page_config(
     page_title="toolsearch", page_icon=str(Path(__file__).parent / "icon.png"), layout="wide", menu_items={}

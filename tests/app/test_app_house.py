@@ -1,13 +1,18 @@
 from __future__ import annotations
 
+import asyncio
 import json
 import tomllib
 from pathlib import Path
 
 import pytest
+from starlette.requests import Request
+from streamlit.file_util import get_static_dir
 
 import toolsearch_app
 from toolsearch.errors import UsageError
+from toolsearch_app import server
+from toolsearch_app.page_names import PAGES
 from toolsearch_app.settings import VARIABLE, Settings, settings_from
 from toolsearch_eval.cli import app_command
 
@@ -45,6 +50,17 @@ def test_shipped_settings_keep_the_dashboard_at_home() -> None:
 
 def test_command_keeps_the_dashboard_at_home() -> None:
     """The command itself names the loopback address and no statistics, which no file elsewhere can undo."""
-    command = app_command.server_command(HOUSE / "main.py", 8600, headless=True)
+    command = app_command.server_command(HOUSE / "server.py", 8600, headless=True)
     assert {"--server.address=127.0.0.1", "--server.port=8600", "--server.headless=true"} <= set(command)
     assert "--browser.gatherUsageStats=false" in command
+
+
+def test_each_page_has_its_address_and_is_told_where_the_server_is() -> None:
+    """Every page but the first is served under its name, as Streamlit's own document with the server's address in it."""
+    assert [route.path for route in server.ROUTES] == [f"/{name}" for name, _ in PAGES[1:]]
+    asked = Request({"type": "http", "method": "GET", "path": "/evaluate", "headers": []})
+    answer = bytes(asyncio.run(server.page_document(asked)).body).decode()
+    own = (Path(get_static_dir()) / "index.html").read_text("utf-8")
+    told = '<script>window.__streamlit = { BACKEND_BASE_URL: window.location.origin + "/" }</script>'
+    assert answer.replace(told, "") == own
+    assert answer.index(told) < answer.index("<script type=")

@@ -108,7 +108,7 @@ def _script() -> Path:
         raise UsageError(
             f"the dashboard needs {named}, which is not installed; install it with pip install 'toolsearch[app]'."
         )
-    return Path(next(iter(found.submodule_search_locations))) / "main.py"
+    return Path(next(iter(found.submodule_search_locations))) / "server.py"
 
 
 def _port(wanted: int) -> int:
