@@ -109,6 +109,7 @@ class Window:
         self._scope = scope
         self._table = table
         self._last: _Look | None = None
+        self._chosen: tuple[_Look, Mapping[str, ServerStatus], tuple[Tool, ...]] | None = None
 
     def snapshot(self, frozen: Frozen | None = None) -> Snapshot:
         """The tools in scope as they are now, told apart into loaded and deferred ones."""
@@ -124,8 +125,12 @@ class Window:
         """
         at = self._at(frozen)
         servers = self._table.statuses(at.present, remembered)
-        selectable = tuple(tool for tool in at.snapshot.deferred if is_reachable(tool.server, servers))
-        return View(at.whole, at.snapshot, servers, selectable, at.warnings)
+        chosen = self._chosen
+        if chosen is None or chosen[0] is not at or chosen[1] != servers:
+            # Each call looks several times: without this a call of a large catalog would cost as much as its tools.
+            selectable = tuple(tool for tool in at.snapshot.deferred if is_reachable(tool.server, servers))
+            chosen = self._chosen = (at, servers, selectable)
+        return View(at.whole, at.snapshot, servers, chosen[2], at.warnings)
 
     def _at(self, frozen: Frozen | None) -> _Look:
         whole = self._registry.snapshot()
