@@ -22,6 +22,10 @@ DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 8765
 """Any number that no well-known service has."""
 
+GRACE = 1.5
+"""Seconds that a server has to end by itself, and again before it is killed: clients that started this command kill it
+some four seconds after they have closed its input, and by then all servers must be gone."""
+
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Register the verb."""
@@ -83,7 +87,7 @@ def run(arguments: argparse.Namespace) -> int:
     place = _place(arguments)
     _quieten()
     hub = Hub(
-        {entry.name: connector(entry) for entry in configuration.servers},
+        {entry.name: connector(entry, grace=GRACE) for entry in configuration.servers},
         disabled=configuration.disabled,
         pins=arguments.pin,
         report=lambda line: tell(neutralise(line)),
@@ -139,13 +143,9 @@ def _quieten() -> None:
 
 def _serve(gateway: Gateway, place: tuple[Listener, Guard] | None) -> None:
     import anyio
-    from mcp.server.stdio import stdio_server
 
+    from toolsearch.mcp.stdio_server import serve_stdio
     from toolsearch.mcp.stopping import told_to_end
-
-    async def over_stdio() -> None:
-        async with gateway.running(), stdio_server() as (reading, writing):
-            await gateway.serve(reading, writing)
 
     async def over_http(listener: Listener, guard: Guard) -> None:
         from toolsearch.mcp.http_server import serve_http
@@ -157,6 +157,6 @@ def _serve(gateway: Gateway, place: tuple[Listener, Guard] | None) -> None:
         tell("ended; all servers are gone")
 
     if place is None:
-        anyio.run(over_stdio)
+        anyio.run(serve_stdio, gateway)
     else:
         anyio.run(over_http, *place)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import sys
 import time
 from contextlib import suppress
@@ -66,6 +67,27 @@ def test_a_client_searches_and_runs_a_tool_through_it(configuration: Path) -> No
         if not _with_argument(mark):
             break
         time.sleep(0.1)
+    assert _with_argument(mark) == []
+
+
+def test_told_to_end_it_ends_though_its_client_stays(configuration: Path) -> None:
+    """A signal while the client says nothing ends it with 0 and without a traceback, and what it has started with it."""
+    arguments = ["-m", "toolsearch_eval.cli.main", "serve", "--mcp-config", str(configuration), "--yes"]
+    mark = os.fsencode(configuration.parent / "state")
+    pipe = subprocess.PIPE
+    with subprocess.Popen([sys.executable, *arguments], stdin=pipe, stdout=pipe, stderr=pipe, text=True) as process:
+        assert process.stdin is not None
+        assert process.stderr is not None
+        told = ""
+        for line in process.stderr:
+            told += line
+            if "alpha: connected" in line:
+                break
+        assert len(_with_argument(mark)) == 1
+        process.terminate()
+        assert process.wait(60) == 0
+        told += process.stderr.read()
+    assert "Traceback" not in told
     assert _with_argument(mark) == []
 
 
