@@ -8,6 +8,7 @@ import os
 from typing import TYPE_CHECKING
 
 from toolsearch.errors import DataError, Problem, UsageError
+from toolsearch.session.settings import SessionSettings
 from toolsearch_eval.cli.output import neutralise, tell, tell_warnings
 
 if TYPE_CHECKING:
@@ -47,6 +48,11 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     )
     parser.add_argument(
         "--pin", action="append", default=[], metavar="TOOL", help="always in the client's list; may be repeated"
+    )
+    parser.add_argument(
+        "--require-discovery",
+        action="store_true",
+        help="run no tool whose parameters a client has not been shown yet; the refusal shows them",
     )
     parser.add_argument("--profile", default="default", metavar="NAME|FILE.toml", help="the search (default: default)")
     http = parser.add_argument_group("over HTTP")
@@ -92,7 +98,8 @@ def run(arguments: argparse.Namespace) -> int:
         pins=arguments.pin,
         report=lambda line: tell(neutralise(line)),
     )
-    _serve(Gateway(hub, config=config), place)
+    settings = SessionSettings(require_discovery=arguments.require_discovery)
+    _serve(Gateway(hub, settings=settings, config=config), place)
     return 0
 
 

@@ -121,12 +121,14 @@ def test_it_serves_a_client_with_the_token_and_ends_in_order(configuration: Path
         ):
             await session.initialize()
             params = {"tool_name": "mcp__alpha__alpha_echo", "params": {"word": "hello"}}
+            refused = await session.call_tool("ExecuteExtraTool", params)
+            assert refused.meta == {"toolsearch/code": "undiscovered"}
             result = await session.call_tool("ExecuteExtraTool", params)
             assert [block.text for block in result.content if isinstance(block, TextContent)] == ["alpha: hello"]
         async with httpx2.AsyncClient() as client:
             assert (await client.post(command.url, json={})).status_code == 401
 
-    with _command(configuration, "--token-env", "GATE", GATE=SECRET) as command:
+    with _command(configuration, "--token-env", "GATE", "--require-discovery", GATE=SECRET) as command:
         command.read_until(lambda line: "stubborn: connected" in line)
         anyio.run(talk, command)
         servers = _with_argument(mark)
