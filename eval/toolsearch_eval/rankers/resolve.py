@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from toolsearch.config import EXTRA_PROFILES, PROFILES, SearchConfig, load_profile
 from toolsearch.errors import UnknownNameError, UsageError
+from toolsearch.search.dictionary.chinese import warnings_of
 from toolsearch.search.semantic.arm import MODELS
 from toolsearch_eval.rankers.bm25f import PlainBM25F
 from toolsearch_eval.rankers.own import own_ranker
@@ -18,7 +19,9 @@ _ARMS = {"keyword": "weight_tfidf", "tfidf": "weight_keyword"}
 SHIPPED = (*PROFILES, *(f"{profile}:{arm}" for profile in PROFILES for arm in _ARMS), "bm25f", "regex")
 """The rankers that need nothing installed."""
 KNOWN = (*SHIPPED, *PEERS)
-"""Every ranker with a name; those of `PEERS` need the extra `peers`."""
+"""What is judged and pooled unasked; those of `PEERS` need the extra `peers`."""
+_NAMED = (*KNOWN, *EXTRA_PROFILES)
+"""Every ranker with a name."""
 
 EVERY = (*PROFILES, "bm25f", "regex", *PEERS)
 """What `all` stands for where many are judged: every ranker but the single arms."""
@@ -44,11 +47,12 @@ def resolve_ranker(spec: str) -> Ranker:
     if spec in PROFILES or spec in EXTRA_PROFILES or spec.endswith(".toml"):
         return _profile(spec, load_profile(spec))
     head, colon, tail = spec.rpartition(":")
-    if tail in _ARMS and (head in PROFILES or head.endswith(".toml")):
+    profile = head in PROFILES or head in EXTRA_PROFILES or head.endswith(".toml")
+    if tail in _ARMS and profile:
         return _profile(spec, load_profile(head).replace(**{_ARMS[tail]: 0.0}))
-    if not colon or not head or head in PROFILES or head.endswith(".toml"):
-        raise UnknownNameError("ranker", spec, KNOWN, "Also: a profile's file.toml, st:MODEL, or module:factory.")
-    return own_ranker(spec, KNOWN)
+    if not colon or not head or profile:
+        raise UnknownNameError("ranker", spec, _NAMED, "Also: a profile's file.toml, st:MODEL, or module:factory.")
+    return own_ranker(spec, _NAMED)
 
 
 def _profile(name: str, config: SearchConfig) -> ProfileRanker:
@@ -57,7 +61,7 @@ def _profile(name: str, config: SearchConfig) -> ProfileRanker:
     Raises:
         UsageError: Such a package is missing.
     """
-    told = MODELS.warnings_of(config)
+    told = (*warnings_of(config), *MODELS.warnings_of(config))
     if told:
         raise UsageError(told[0])
     return ProfileRanker(name, config)

@@ -22,6 +22,7 @@ EXPANSIONS = (
     "filler_weight",
     "number_weight",
     "spelling_weight",
+    "dictionary_weight",
     "expansion_frequency",
 )
 SHAPES = ("{0}_{1}", "{0}-{1}", "{0}{2}", "{0}.{1}", "{0}", "{0}{1}")

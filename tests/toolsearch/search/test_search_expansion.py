@@ -199,3 +199,14 @@ def test_prepared_queries_follow_the_switches_of_each_configuration(
         for query, row in zip(asked, rows, strict=True):
             names = [prepared.tools[number].name for number in row if number >= 0]
             assert names == [result.name for result in Searcher(snapshot, config).search(query).results]
+
+
+def test_a_word_of_a_script_without_blanks_is_as_rare_as_among_the_tools_in_it() -> None:
+    """One of two tools in Chinese has the pair, so it is as common as half of a catalog, however many are in English."""
+    for english in (0, 2, 6):
+        tools = described("查询天气", "查询航班", *["read a file"] * english)
+        index = build(ToolRegistry(tools).snapshot().deferred, "f")
+        evidence = gather(index, [read_query("天气 file")], active(OFF))
+        common = dict(zip([slot.term for slot in evidence.slots], frequencies(evidence, OFF), strict=True))
+        assert common["天气"] == len(tools) / 2
+        assert common["file"] == english

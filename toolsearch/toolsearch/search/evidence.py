@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from toolsearch.search.alternatives import Postings
 from toolsearch.search.index import Index
 from toolsearch.search.query import Query
+from toolsearch.search.scripts import of_unspaced_script, unspaced_tools
 from toolsearch.search.slots import Slot, query_slots
 
 if TYPE_CHECKING:
@@ -42,6 +43,8 @@ class Evidence:
         slots: All slots of all queries, in order.
         slot_query: The query of each slot.
         slot_frequency: In how many tools the slot's term stands, its expansions left out (0: in none).
+        slot_crowding: How many tools of the catalog come on one that is written in the slot's kind of script, >= 1: a
+            Chinese word is as rare as it is among the tools in Chinese, not as rare as Chinese is among all tools.
         active: The kinds of expansion that were looked up.
         runs: The postings of each run.
         run_slot: Slot of each run.
@@ -64,6 +67,7 @@ class Evidence:
     slot_kind: Integers
     slot_count: Floats
     slot_frequency: Integers
+    slot_crowding: Floats
     active: frozenset[int]
     runs: tuple[Postings, ...]
     run_slot: Integers
@@ -135,6 +139,7 @@ def gather(index: Index, queries: Sequence[Query], active: frozenset[int]) -> Ev
         slot_kind=np.array([slot.kind for slot in slots], dtype=np.int64),
         slot_count=np.array([math.sqrt(min(slot.count, 2)) for slot in slots]),
         slot_frequency=np.array([slot.frequency() for slot in slots], dtype=np.int64),
+        slot_crowding=_crowding(index, slots),
         active=active,
         runs=tuple(runs),
         run_slot=slot_of_run,
@@ -147,6 +152,14 @@ def gather(index: Index, queries: Sequence[Query], active: frozenset[int]) -> Ev
         alternatives_order=order,
         alternatives_start=start,
     )
+
+
+def _crowding(index: Index, slots: Sequence[Slot]) -> Floats:
+    crowding = np.ones(len(slots))
+    unspaced = [of_unspaced_script(slot.term) for slot in slots]
+    if any(unspaced):
+        crowding[unspaced] = index.size / max(1, unspaced_tools(index))
+    return crowding
 
 
 def _contested(

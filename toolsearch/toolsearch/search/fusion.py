@@ -59,17 +59,18 @@ def _base_and_rarity(evidence: Evidence, config: SearchConfig) -> tuple[Floats, 
 def frequencies(evidence: Evidence, config: SearchConfig) -> Floats:
     """How common each slot is, in tools, 0..N: its own term, and its expansions by what they count.
 
-    A term that expansions make less rare counts less. A term that no tool has is as common as the most common of its
-    expansions, so that a rare gloss does not make it more than the word is worth.
+    A term of a script without blanks is as common as among the tools that are written in such. A term that expansions
+    make less rare counts less. A term that no tool has is as common as the most common of its expansions, so that a
+    rare gloss does not make it more than the word is worth.
     """
+    own = evidence.slot_frequency * evidence.slot_crowding
     expands = np.where(evidence.run_kind >= FIRST_EXPANSION, evidence.run_size, 0)
     if not expands.any():
-        return evidence.slot_frequency.astype(np.float64)
+        return np.minimum(own, evidence.size)
     slots = len(evidence.slot_frequency)
     weighted = np.bincount(evidence.run_slot, weights=expands * factors(config)[evidence.run_kind], minlength=slots)
     most = np.zeros(slots)
     np.maximum.at(most, evidence.run_slot, expands)
-    own = evidence.slot_frequency
     common: Floats = np.where(own > 0, own + config.expansion_frequency * weighted, most)
     return np.minimum(common, evidence.size)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
 
@@ -22,6 +22,7 @@ from toolsearch.search.analysis.standard import analyse, chunks, stem
 from toolsearch.search.arms import PostingValues, posting_values
 from toolsearch.search.fields import field_texts
 from toolsearch.search.lexicon.spelling import Spellings
+from toolsearch.search.lexicon.tables import Glosses
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -124,6 +125,8 @@ class Index:
         phrases: Postings of terms and phrases of the lexicon, as far as looked up.
         misspelt: Near terms of words that no tool has, as far as looked up.
         spellings: What they are looked up in, made when it is first needed.
+        chinese: Chinese words of the dictionary that may stand here for English ones, found when they are first needed.
+        unspaced_tools: How many tools hold letters of a script without blanks, counted when it is first needed.
     """
 
     fingerprint: str
@@ -143,6 +146,8 @@ class Index:
     phrases: dict[tuple[str, ...], slice | Integers] = field(init=False, default_factory=dict)
     misspelt: dict[str, tuple[tuple[str, int], ...]] = field(init=False, default_factory=dict)
     spellings: Spellings | None = field(init=False, default=None)
+    chinese: Mapping[tuple[str, ...], Glosses] | None = field(init=False, default=None)
+    unspaced_tools: int | None = field(init=False, default=None)
     _values: dict[SearchConfig, PostingValues] = field(init=False, default_factory=dict)
     _stop_documents: dict[str, Integers] | None = field(init=False, default=None)
 

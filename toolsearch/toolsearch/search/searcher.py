@@ -12,6 +12,7 @@ from toolsearch.config import DEFAULT, SearchConfig
 from toolsearch.errors import UnknownNameError, UsageError
 from toolsearch.search import explain as explaining
 from toolsearch.search.arms import PostingValues
+from toolsearch.search.dictionary.chinese import warnings_of
 from toolsearch.search.evidence import Evidence, gather
 from toolsearch.search.fusion import confidence, information, listed, score
 from toolsearch.search.guarantees import NameTable
@@ -148,7 +149,7 @@ class Searcher:
         self, queries: Sequence[str], limit: int, server: str | None, explain: bool, *, clamped: bool
     ) -> list[SearchResponse]:
         snapshot = self.snapshot()
-        warnings = _server_warnings(snapshot, server)
+        warnings = (*warnings_of(self.config), *_server_warnings(snapshot, server))
         if self.config.ranking == "reference":
             ranker = self._reference_ranker(snapshot)
             return [

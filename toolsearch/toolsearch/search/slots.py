@@ -7,7 +7,7 @@ several spellings, or by several glosses, is counted once.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -15,12 +15,15 @@ import numpy as np
 from toolsearch.search.alternatives import Alternative, Integers, misspelt, of_gloss, of_term
 from toolsearch.search.analysis.standard import STOP_WORDS, Word, stem
 from toolsearch.search.compounds import open_postings
+from toolsearch.search.dictionary.chinese import Dictionary, installed
+from toolsearch.search.dictionary.segments import with_dictionary
 from toolsearch.search.fillers import FILLERS
 from toolsearch.search.index import Index
-from toolsearch.search.lexicon.relations import EXACT, FAR_SPELLING, JOINED, OPEN, SPELLING
+from toolsearch.search.lexicon.relations import DICTIONARY, EXACT, FAR_SPELLING, JOINED, OPEN, SPELLING
 from toolsearch.search.lexicon.runs import segments
 from toolsearch.search.lexicon.tables import Glosses, foreign_stem, languages_of, shipped
 from toolsearch.search.query import Query
+from toolsearch.search.scripts import is_chinese, unspaced_tools
 
 WORD, CHARACTER, STOP, FILLER, NUMBER = range(5)
 """Kinds of slot: a word or pair, a single character of an unspaced script, a stop word, a word that people say around a
@@ -84,6 +87,7 @@ class _Reading:
         self._active = active
         self._found: dict[tuple[str, int], Slot] = {}
         self._languages: tuple[str, ...] = ()
+        self._dictionary = _dictionary(index, listed) if DICTIONARY in active else None
         self._stretch: list[tuple[Slot, str]] = []
         """The words since the last run of an unspaced script: slot and folded word."""
 
@@ -158,18 +162,20 @@ class _Reading:
         if not self._active:
             return
         lexicon = shipped()
-        self._match([(slot, slot.term) for slot, _ in stretch], lexicon.english)
+        self._match([(slot, slot.term) for slot, _ in stretch], lexicon.english.get)
         for language in self._languages:
             keys = [(slot, foreign_stem(language, surface)) for slot, surface in stretch]
-            self._match(keys, lexicon.spaced.get(language, {}))
+            self._match(keys, lexicon.spaced.get(language, {}).get)
+        if self._dictionary and not self._languages and unspaced_tools(self._index):
+            self._match([(slot, slot.term) for slot, _ in stretch], _chinese(self._index, self._dictionary).get)
 
-    def _match(self, keys: Sequence[tuple[Slot, str]], table: Mapping[tuple[str, ...], Glosses]) -> None:
+    def _match(self, keys: Sequence[tuple[Slot, str]], look_up: Callable[[tuple[str, ...]], Glosses | None]) -> None:
         longest = shipped().longest_phrase
         position = 0
         while position < len(keys):
             for end in range(min(len(keys), position + longest), position, -1):
-                glosses = table.get(tuple(key for _, key in keys[position:end]))
-                if glosses is None:
+                glosses = look_up(tuple(key for _, key in keys[position:end]))
+                if not glosses:
                     continue
                 slots = [slot for slot, _ in keys[position:end]]
                 if all(slot.kind == STOP for slot in slots):
@@ -203,6 +209,8 @@ class _Reading:
         """
         run = word.plain
         read = segments(run, self._active)
+        if self._dictionary:
+            read = with_dictionary(self._dictionary, run, read, self._active)
         owner = {place: each for each in read for place in range(each.start, each.end)}
         carried: set[int] = set()
         for start, term in [*enumerate(word.parts), *enumerate(word.characters)]:
@@ -242,6 +250,20 @@ class _Reading:
     def _is_foreign(self, word: str) -> bool:
         table = shipped().spaced
         return any((foreign_stem(language, word),) in table.get(language, {}) for language in self._languages)
+
+
+def _dictionary(index: Index, listed: Sequence[Word]) -> Dictionary | None:
+    """The dictionary where it is installed and may say something; it is read at the first such query.
+
+    That is a query in Chinese, or a catalog with tools in Chinese.
+    """
+    return installed() if is_chinese(listed) or (listed and unspaced_tools(index)) else None
+
+
+def _chinese(index: Index, dictionary: Dictionary) -> Mapping[tuple[str, ...], Glosses]:
+    if index.chinese is None:
+        index.chinese = dictionary.chinese(lambda pair: index.term_number(pair) >= 0)
+    return index.chinese
 
 
 def _identity(alternative: Alternative) -> tuple[int, int, int]:

@@ -25,11 +25,11 @@ _MARKS = (
     "\u1780-\u17d3\u17dd-\u17ff"
 )
 _WORD = re.compile(f"[\\w{_MARKS}]+(?:[-\u2010\u2011][\\w{_MARKS}]+)*")
-_UNSPACED_CLASS = (
+UNSPACED_LETTERS = (
     "\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf"
     "\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U000323af"
 )
-_UNSPACED = re.compile(f"[{_UNSPACED_CLASS}]+")
+_UNSPACED = re.compile(f"[{UNSPACED_LETTERS}]+")
 _SEPARATORS = re.compile("[-_\u2010\u2011]+")
 # An acronym may end in a plural s (PRs, URLs); before a capitalised word it ends one letter early (HTTPServer).
 _ASCII_PIECES = re.compile(r"[A-Z]{2,}s?(?![A-Za-z])|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")

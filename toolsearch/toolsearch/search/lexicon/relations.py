@@ -21,9 +21,11 @@ if TYPE_CHECKING:
     LOOSE_TRANSLATION,
     SPELLING,
     FAR_SPELLING,
-) = range(10)
-"""Kinds of alternative: the term itself, a closed form, the halves of a closed form side by side, then what a lexicon
-or a corrected spelling gives."""
+    DICTIONARY,
+    LOOSE_DICTIONARY,
+) = range(12)
+"""Kinds of alternative: the term itself, a closed form, the halves of a closed form side by side, then what a lexicon,
+a corrected spelling or a dictionary gives."""
 
 FIRST_EXPANSION = SAME
 """From here on the term of the catalog is another word than the query's."""
@@ -36,6 +38,8 @@ SOURCES = {
     LOOSE_TRANSLATION: "loose translation",
     SPELLING: "spelling",
     FAR_SPELLING: "spelling",
+    DICTIONARY: "dictionary",
+    LOOSE_DICTIONARY: "loose dictionary",
 }
 """How an explanation calls a kind of expansion."""
 
@@ -55,6 +59,8 @@ def factors(config: SearchConfig) -> NDArray[np.float64]:
             config.loose_translation_weight,
             config.spelling_weight,
             config.spelling_weight**2,
+            config.dictionary_weight,
+            config.dictionary_weight**2,
         ]
     )
 

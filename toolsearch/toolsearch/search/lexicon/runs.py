@@ -35,11 +35,12 @@ def segments(run: str, active: frozenset[int]) -> list[Segment]:
     found: list[Segment] = []
     position = 0
     while position < len(run):
-        for end in range(min(len(run), position + lexicon.longest_run), position, -1):
-            term = run[position:end]
+        for length in lexicon.run_lengths.get(run[position], ()):
+            term = run[position : position + length]
             glosses = tuple(gloss for gloss in lexicon.runs.get(term, ()) if gloss.kind in active)
             stop = term in lexicon.run_stops
             if glosses or stop:
+                end = position + len(term)
                 found.append(Segment(position, end, glosses, stop and not glosses))
                 break
         else:

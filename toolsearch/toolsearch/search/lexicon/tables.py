@@ -53,7 +53,7 @@ class Lexicon:
         stops: By such a language, its folded stop words.
         runs: Glosses by term for languages written without blanks.
         run_stops: Their stop words.
-        longest_run: The length of the longest of both.
+        run_lengths: By the first letter of either, how long those are that begin with it, the longest first.
         longest_phrase: The most words of any key.
     """
 
@@ -63,7 +63,7 @@ class Lexicon:
     stops: Mapping[str, frozenset[str]]
     runs: Mapping[str, Glosses]
     run_stops: frozenset[str]
-    longest_run: int
+    run_lengths: Mapping[str, tuple[int, ...]]
     longest_phrase: int
 
 
@@ -148,7 +148,7 @@ def compiled(rows: Mapping[str, Iterable[Row]]) -> Lexicon:
         stops=stops,
         runs={key[0]: glosses for key, glosses in _frozen(runs).items()},
         run_stops=frozenset(run_stops),
-        longest_run=max((len(term) for term in (*run_stops, *(key[0] for key in runs))), default=0),
+        run_lengths=_lengths([*run_stops, *(key[0] for key in runs)]),
         longest_phrase=max((len(key) for table in (english, *spaced.values()) for key in table), default=0),
     )
 
@@ -164,6 +164,14 @@ def _add(
 
 def _frozen(table: Mapping[tuple[str, ...], Mapping[tuple[str, ...], Gloss]]) -> dict[tuple[str, ...], Glosses]:
     return {key: tuple(glosses.values()) for key, glosses in table.items()}
+
+
+def _lengths(terms: Iterable[str]) -> dict[str, tuple[int, ...]]:
+    """How long the terms are that begin with a letter, the longest first."""
+    found: dict[str, set[int]] = {}
+    for term in terms:
+        found.setdefault(term[0], set()).add(len(term))
+    return {letter: tuple(sorted(lengths, reverse=True)) for letter, lengths in found.items()}
 
 
 @lru_cache(maxsize=1 << 15)
