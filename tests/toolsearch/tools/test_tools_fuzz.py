@@ -6,7 +6,7 @@ import json
 import random
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import pytest
@@ -129,6 +129,19 @@ def deep(levels: int) -> Any:
     return value
 
 
+ODD_VALUES: list[Callable[[], Any]] = [
+    lambda: deep(60),
+    lambda: deep(100),
+    lambda: deep(20_000),
+    lambda: {"a": deep(70)},
+    lambda: {1, 2},
+    lambda: b"\xff",
+    object,
+    lambda: {5: 6},
+]
+"""What no JSON is, or too deep; each is made when it is drawn, for the deepest one takes long."""
+
+
 class Writer:
     """Writes calls as a confused or hostile model would; the same ones for the same seed."""
 
@@ -157,9 +170,7 @@ class Writer:
         choose = self._random
         kind = choose.random()
         if kind < 0.01:
-            return choose.choice(
-                [deep(60), deep(100), deep(20_000), {"a": deep(70)}, {1, 2}, b"\xff", object(), {5: 6}]
-            )
+            return choose.choice(ODD_VALUES)()
         if depth > 3 or kind < 0.55:
             return self.scalar()
         if kind < 0.7:
