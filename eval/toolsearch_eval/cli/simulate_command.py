@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 from contextlib import redirect_stdout
 from typing import TYPE_CHECKING
@@ -38,6 +39,13 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     parser.add_argument(
         "--tokens", choices=("auto", "bpe", "estimate"), default="auto", help="how tokens are counted (default: auto)"
     )
+    parser.add_argument(
+        "--pause",
+        type=float,
+        default=60.0,
+        metavar="SECONDS",
+        help="how long a user takes before speaking again; beyond a cache's lifetime it is empty (default: 60)",
+    )
     parser.add_argument("--teams", action="store_true", help="agent teams are on: their tools are always loaded")
     parser.add_argument(
         "--sizes", metavar="N,N,…", help="over catalogs of so many deferred tools too, and from which size on it pays"
@@ -58,6 +66,7 @@ def run(args: argparse.Namespace) -> int:
     from toolsearch_eval.sessionlab.lab import chosen_conversations, simulate, strategies_run
     from toolsearch_eval.sessionlab.prefix import Sizes
     from toolsearch_eval.sessionlab.providers import provider_profile
+    from toolsearch_eval.sessionlab.replayed import Pace
     from toolsearch_eval.sessionlab.report import write_simulation
     from toolsearch_eval.sessionlab.scaling import scaling
     from toolsearch_eval.sessionlab.strategies import STRATEGIES
@@ -65,6 +74,9 @@ def run(args: argparse.Namespace) -> int:
     tools = read_sizes(args.sizes)
     if args.seed < 0:
         raise UsageError(f"--seed is {args.seed}; it must be a whole number of at least 0.")
+    if not 0 <= args.pause < math.inf:
+        raise UsageError(f"--pause is {args.pause}; it must be a number of seconds of at least 0.")
+    pace = Pace(between_turns=args.pause)
     if args.out is not None:
         check_free(args.out)
     names = args.strategy or list(STRATEGIES)
@@ -76,7 +88,17 @@ def run(args: argparse.Namespace) -> int:
     talks = len(chosen_conversations(data, split=args.split, only=only))
     rows: tuple[SizeRow, ...] = ()
     with redirect_stdout(sys.stderr), progress_bar(runs * talks * (1 + len(tools))) as advance:
-        found = simulate(data, names, profile, sizes, split=args.split, only=only, teams=args.teams, progress=advance)
+        found = simulate(
+            data,
+            names,
+            profile,
+            sizes,
+            split=args.split,
+            only=only,
+            teams=args.teams,
+            pace=pace,
+            progress=advance,
+        )
         if tools:
             rows = scaling(
                 data,
@@ -87,6 +109,7 @@ def run(args: argparse.Namespace) -> int:
                 split=args.split,
                 only=only,
                 seed=args.seed,
+                pace=pace,
                 progress=advance,
             )
     form = found.to_json()
@@ -127,7 +150,7 @@ def read_sizes(text: str | None) -> tuple[int, ...]:
 
 
 def _print(found: Simulated, rows: tuple[SizeRow, ...]) -> None:
-    from toolsearch_eval.sessionlab.report import break_even_lines, size_grid, strategy_grid
+    from toolsearch_eval.sessionlab.report import break_even_lines, break_lines, size_grid, strategy_grid
 
     say(
         f"{len(found.conversations)} conversations of {neutralise(found.data)}, {neutralise(found.profile.name)} "
@@ -141,7 +164,12 @@ def _print(found: Simulated, rows: tuple[SizeRow, ...]) -> None:
         say("\n" + text_table(by_size.header, by_size.rows))
         for line in break_even_lines(rows):
             say(neutralise(line))
+    for line in break_lines(found):
+        tell(line)
     for name in found.strategies:
         broken = next((row for row in found.of(name) if row.broken_by is not None), None)
-        if broken is not None:
-            tell(f"{name} breaks first in {broken.conversation}, request {broken.request}: {broken.broken_by}")
+        if broken is not None and broken.cause is not None:
+            tell(
+                f"{name} breaks first in {broken.conversation}, request {broken.request}: {broken.broken_by}; "
+                f"{broken.cause.words}"
+            )

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from toolsearch_eval.sessionlab.blocks import ABOUT_TOOLS, DEFINITIONS, PARTS, Block, Part, end_of_history
 from toolsearch_eval.sessionlab.cache import CacheUse, PrefixCache
+from toolsearch_eval.sessionlab.happenings import Happening, cause_of
 from toolsearch_eval.sessionlab.prefix import PrefixBreak, Sizes, common_prefix, prefix_break, prefix_hash
 from toolsearch_eval.sessionlab.providers import ProviderProfile
 from toolsearch_eval.sessionlab.replayed import Replayed
@@ -38,6 +39,7 @@ class RequestRow:
         searches: Searches that the model asked for in its answer.
         failed: Calls of the answer that failed.
         recommended: The tools that it recommends.
+        cause: Why the prefix broke; None where it did not.
     """
 
     conversation: str
@@ -60,6 +62,7 @@ class RequestRow:
     searches: int
     failed: int
     recommended: tuple[str, ...]
+    cause: Happening | None = None
 
     @property
     def sent(self) -> int:
@@ -89,6 +92,7 @@ def account(replayed: Replayed, profile: ProviderProfile, sizes: Sizes) -> tuple
         output = sum(sizes.tokens(text) for text in sent.reply)
         last = before.get(sent.agent)
         common = common_prefix(last, blocks, sizes) if last is not None else None
+        broken = prefix_break(last, blocks, sizes) if last is not None else None
         rows.append(
             RequestRow(
                 conversation=replayed.conversation,
@@ -106,11 +110,12 @@ def account(replayed: Replayed, profile: ProviderProfile, sizes: Sizes) -> tuple
                 prefix_tokens=sum(sizes.tokens(block.text) for block in blocks[: end_of_history(blocks)]),
                 common_tokens=common.tokens if common else 0,
                 common_bytes=common.bytes if common else 0,
-                broken_by=prefix_break(last, blocks, sizes) if last is not None else None,
+                broken_by=broken,
                 is_first=last is None,
                 searches=sent.searches,
                 failed=sent.failed,
                 recommended=sent.recommended,
+                cause=cause_of(broken, sent.happened) if broken is not None else None,
             )
         )
         before[sent.agent] = blocks

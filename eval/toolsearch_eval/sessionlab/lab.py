@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,11 +16,12 @@ from toolsearch_eval.conversations import Conversation
 from toolsearch_eval.data import DataSet
 from toolsearch_eval.sessionlab.accounting import RequestRow, account
 from toolsearch_eval.sessionlab.blocks import PARTS, Part
+from toolsearch_eval.sessionlab.happenings import KINDS, Kind
 from toolsearch_eval.sessionlab.prefix import Sizes
 from toolsearch_eval.sessionlab.providers import ProviderProfile
 from toolsearch_eval.sessionlab.recommended import PrefetchFigures, prefetch_figures
 from toolsearch_eval.sessionlab.replay import replay
-from toolsearch_eval.sessionlab.replayed import Turn
+from toolsearch_eval.sessionlab.replayed import Pace, Turn
 from toolsearch_eval.sessionlab.strategies import BASELINE, Strategy, strategy
 
 SCHEMA_VERSION = 1
@@ -38,6 +40,7 @@ class Totals:
         output: Tokens that the model wrote.
         cost: Money, in the profile's currency.
         prefix_breaks: Requests that don't begin like the agent's request before, up to that one's last cache mark.
+        causes: How many of these breaks have which cause; kinds without one are not in it.
         array_variants: The most different tools arrays that one agent of one conversation sent.
         searches: Round trips to search.
         failed: Calls that failed.
@@ -52,6 +55,7 @@ class Totals:
     output: int
     cost: float
     prefix_breaks: int
+    causes: Mapping[Kind, int]
     array_variants: int
     searches: int
     failed: int
@@ -125,6 +129,7 @@ def simulate(
     tools: Sequence[Tool] | None = None,
     config: SearchConfig = DEFAULT,
     teams: bool = False,
+    pace: Pace | None = None,
     progress: Callable[[int], object] = lambda done: None,
 ) -> Simulated:
     """Replay conversations under strategies; `inline` is replayed too, as savings are counted against it.
@@ -139,6 +144,7 @@ def simulate(
         tools: Another catalog; that of the data set if None.
         config: The search profile.
         teams: Agent teams are on.
+        pace: How much time passes; the defaults if None.
         progress: Is told 1 after each conversation under each strategy.
 
     Raises:
@@ -155,7 +161,9 @@ def simulate(
     warnings: list[str] = []
     for talk in talks:
         for each in run:
-            replayed = replay(talk, catalog, each, api=profile.api, counter=sizes.counter, config=config, teams=teams)
+            replayed = replay(
+                talk, catalog, each, api=profile.api, counter=sizes.counter, config=config, teams=teams, pace=pace
+            )
             rows += account(replayed, profile, sizes)
             turns[each.name] += replayed.turns
             warnings += replayed.warnings
@@ -205,6 +213,7 @@ def chosen_conversations(data: DataSet, *, split: str, only: Sequence[str] = ())
 def totals(rows: Sequence[RequestRow], turns: Sequence[Turn]) -> Totals:
     """What requests of one strategy come to; nothing but zeros without any."""
     parts: dict[Part, int] = {}
+    causes = Counter(row.cause.kind for row in rows if row.cause is not None)
     arrays: dict[tuple[str, str], set[str]] = {}
     for row in rows:
         for part, tokens in row.parts.items():
@@ -219,40 +228,12 @@ def totals(rows: Sequence[RequestRow], turns: Sequence[Turn]) -> Totals:
         output=sum(row.output for row in rows),
         cost=math.fsum(row.cost for row in rows),
         prefix_breaks=sum(row.broken_by is not None for row in rows),
+        causes={kind: causes[kind] for kind in KINDS if causes[kind]},
         array_variants=max(map(len, arrays.values()), default=0),
         searches=sum(row.searches for row in rows),
         failed=sum(row.failed for row in rows),
         prefetch=prefetch_figures(turns),
     )
-
-
-def cheaper_from(first: Sequence[RequestRow], other: Sequence[RequestRow]) -> int | None:
-    """From which turn of a conversation on the first has cost less than the other, and stays below it to the end.
-
-    Args:
-        first: The requests of one conversation under a strategy.
-        other: The same conversation under another one.
-
-    Returns:
-        A 1-based turn of the main agent; None where the first does not end up cheaper.
-    """
-    spent = [_spent_by_turn(rows) for rows in (first, other)]
-    answer: int | None = None
-    for turn in sorted(set(spent[0]) & set(spent[1])):
-        cheaper = spent[0][turn] < spent[1][turn]
-        answer = (answer or turn) if cheaper else None
-    return answer
-
-
-def _spent_by_turn(rows: Sequence[RequestRow]) -> dict[int, float]:
-    """Money that was spent up to the end of each turn of the main agent; its sub-agents' requests are part of it."""
-    spent: dict[int, float] = {}
-    turn, total = 1, 0.0
-    for row in rows:
-        turn = row.turn if "/" not in row.agent else turn
-        total += row.cost
-        spent[turn] = total
-    return spent
 
 
 def _tool_tokens(rows: Sequence[RequestRow]) -> int:
@@ -268,6 +249,7 @@ def _form(found: Totals, saved: int) -> dict[str, Any]:
         "parts": dict(found.parts),
         "cost": found.cost,
         "prefix_breaks": found.prefix_breaks,
+        "prefix_breaks_by_cause": dict(found.causes),
         "tools_array_variants": found.array_variants,
         "tool_tokens_saved": saved,
         "searches": found.searches,

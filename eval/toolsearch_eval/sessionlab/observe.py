@@ -34,7 +34,7 @@ from toolsearch_eval.conversations import (
 )
 from toolsearch_eval.sessionlab.blocks import call_text
 from toolsearch_eval.sessionlab.prefix import Sizes
-from toolsearch_eval.sessionlab.replay import SYSTEM_PROMPT
+from toolsearch_eval.sessionlab.scripted_model import SYSTEM_PROMPT
 from toolsearch_eval.sessionlab.tool_use import Observed, ToolUse, together
 
 EXECUTE = "ExecuteExtraTool"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from toolsearch_eval.sessionlab.blocks import Block
+from toolsearch_eval.sessionlab.happenings import Happening
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +34,7 @@ class Sent:
         searches: How many searches the answer asks for.
         failed: How many of its calls failed.
         recommended: The tools that this request recommends.
+        happened: What happened since the agent's request before, in order.
     """
 
     agent: str
@@ -43,6 +45,7 @@ class Sent:
     searches: int = 0
     failed: int = 0
     recommended: tuple[str, ...] = ()
+    happened: tuple[Happening, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,9 +18,10 @@ from toolsearch_eval.report.document import Grid, Heading, Lines, Paragraph, Pic
 from toolsearch_eval.report.escape import csv_cell
 from toolsearch_eval.report.pictures import can_draw, svg_of
 from toolsearch_eval.runs.folder import check_free
-from toolsearch_eval.sessionlab.lab import Simulated, cheaper_from
+from toolsearch_eval.sessionlab.lab import Simulated
 from toolsearch_eval.sessionlab.pictures import sizes_picture, tokens_picture
 from toolsearch_eval.sessionlab.scaling import SizeRow, break_even
+from toolsearch_eval.sessionlab.session_length import UNITS, AtLength, by_length, cheaper_from, crossing
 from toolsearch_eval.sessionlab.shown import TABLE_HEADER, table_row, waterfall
 from toolsearch_eval.sessionlab.strategies import BASELINE
 
@@ -82,6 +83,27 @@ def break_even_lines(rows: Sequence[SizeRow]) -> tuple[str, ...]:
     return tuple(lines)
 
 
+def break_lines(simulated: Simulated) -> tuple[str, ...]:
+    """For each strategy whose prefix breaks, how often it does, and why."""
+    lines = []
+    for name in simulated.strategies:
+        found = simulated.totals(name)
+        if found.prefix_breaks:
+            why = ", ".join(f"{count} by {kind}" for kind, count in found.causes.items())
+            lines.append(f"{name} breaks the prefix {found.prefix_breaks} times: {why}")
+    return tuple(lines)
+
+
+def length_lines(simulated: Simulated, first: str, other: str) -> tuple[str, ...]:
+    """From how many turns, and from how many requests on the first strategy costs less than the other."""
+    lines = []
+    for unit in UNITS:
+        start = crossing(by_length(simulated.of(first), simulated.of(other), unit=unit))
+        said = "at no length" if start is None else f"from {unit} {start} on"
+        lines.append(f"{first} costs less than {other}, over conversations: {said}")
+    return tuple(lines)
+
+
 def pieces_of(simulated: Simulated, sizes: Sequence[SizeRow]) -> tuple[Piece, ...]:
     """The report."""
     profile = simulated.profile
@@ -116,16 +138,15 @@ def pieces_of(simulated: Simulated, sizes: Sequence[SizeRow]) -> tuple[Piece, ..
             said = "; ".join(f"{row.strategy} at {row.tools:.0f}: {row.cost:.4f}" for row in sizes)
             picture = sizes_picture(sizes, profile.currency)
             pieces.append(Picture(svg_of(picture, name="sizes", title="Money by catalog size", description=said)))
-    header_or_delta = _header_or_delta(simulated)
-    if header_or_delta:
-        pieces += [Heading("Header or delta"), header_or_delta]
+    pieces += _header_or_delta(simulated)
     broken = [row for row in simulated.rows if row.broken_by is not None and row.strategy in simulated.strategies]
     if broken:
         pieces += [
             Heading("What broke the prefix"),
+            Lines(break_lines(simulated)),
             Paragraph(f"The first {min(_BREAKS, len(broken))} of {len(broken)}; requests.csv has all."),
             Grid(
-                ("strategy", "conversation", "request", "tokens lost", "what"),
+                ("strategy", "conversation", "request", "tokens lost", "what", "why"),
                 tuple(
                     (
                         row.strategy,
@@ -133,9 +154,10 @@ def pieces_of(simulated: Simulated, sizes: Sequence[SizeRow]) -> tuple[Piece, ..
                         str(row.request),
                         f"{row.broken_by.lost_tokens:,}",
                         str(row.broken_by),
+                        row.cause.words,
                     )
                     for row in broken[:_BREAKS]
-                    if row.broken_by is not None
+                    if row.broken_by is not None and row.cause is not None
                 ),
             ),
         ]
@@ -194,18 +216,35 @@ def requests_csv(simulated: Simulated) -> str:
     return out.getvalue()
 
 
-def _header_or_delta(simulated: Simulated) -> Grid | None:
+def _header_or_delta(simulated: Simulated) -> list[Piece]:
     pair = ("stable+delta", "stable+header")
     if not set(pair) <= set(simulated.strategies):
-        return None
+        return []
     rows = []
     for talk in simulated.conversations:
         delta, header = (simulated.of(name, talk) for name in pair)
-        turn = cheaper_from(delta, header)
-        costs = (sum(row.cost for row in each) for each in (delta, header))
         turns = max((row.turn for row in delta if "/" not in row.agent), default=0)
-        rows.append((talk, str(turns), *(f"{cost:.4f}" for cost in costs), "never" if turn is None else str(turn)))
-    return Grid(("conversation", "turns", "delta", "header", "delta is cheaper from turn"), tuple(rows))
+        costs = (f"{sum(row.cost for row in each):.4f}" for each in (delta, header))
+        starts = (cheaper_from(delta, header, unit=unit) for unit in UNITS)
+        rows.append((talk, str(turns), *costs, *("never" if start is None else str(start) for start in starts)))
+    by_turn = by_length(*(simulated.of(name) for name in pair))
+    return [
+        Heading("Header or delta"),
+        Lines(length_lines(simulated, *pair)),
+        Grid(("conversation", "turns", "delta", "header", "delta is cheaper from turn", "from request"), tuple(rows)),
+        Paragraph("What a conversation has cost on average by the end of a turn, over those that are that long:"),
+        _length_grid(by_turn),
+    ]
+
+
+def _length_grid(lines: Sequence[AtLength]) -> Grid:
+    return Grid(
+        ("turns", "conversations", "delta", "header", "delta is cheaper in"),
+        tuple(
+            (str(line.length), str(line.conversations), f"{line.first:.4f}", f"{line.other:.4f}", str(line.cheaper))
+            for line in lines
+        ),
+    )
 
 
 def _signed(tokens: int, is_sum: bool) -> str:

@@ -15,6 +15,7 @@ from toolsearch_eval.data import DataSet
 from toolsearch_eval.sessionlab.lab import chosen_conversations, simulate, strategies_run
 from toolsearch_eval.sessionlab.prefix import Sizes
 from toolsearch_eval.sessionlab.providers import ProviderProfile
+from toolsearch_eval.sessionlab.replayed import Pace
 from toolsearch_eval.sessionlab.strategies import BASELINE
 
 DEFAULT_SIZES = (10, 20, 50, 100, 200, 500, 1000)
@@ -86,6 +87,7 @@ def scaling(
     split: str = "all",
     only: Sequence[str] = (),
     seed: int = 0,
+    pace: Pace | None = None,
     progress: Callable[[int], object] = lambda done: None,
 ) -> tuple[SizeRow, ...]:
     """Replay conversations over catalogs of each size.
@@ -99,6 +101,7 @@ def scaling(
         split: `dev`, `test` or `all` conversations.
         only: Names of conversations; none takes all of the split.
         seed: Of the draw.
+        pace: How much time passes; the defaults if None.
         progress: Is told 1 after each conversation under each strategy.
 
     Raises:
@@ -116,7 +119,7 @@ def scaling(
             here = replace(data, tools=catalog, conversations=(replace(talk, servers=_all_servers(talk, catalog)),))
             counted += sum(map(is_deferred, catalog))
             copied += len({tool.name for tool in catalog} - {tool.name for tool in data.tools})
-            given = simulate(here, strategies, profile, sizes, progress=progress)
+            given = simulate(here, strategies, profile, sizes, pace=pace, progress=progress)
             for name, sums in found.items():
                 of = given.of(name)
                 sums[0] += sum(row.sent for row in of)

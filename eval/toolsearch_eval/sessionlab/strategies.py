@@ -12,7 +12,6 @@ from toolsearch.session.array import inlined_tools
 from toolsearch.session.providers import ProviderTools
 from toolsearch.session.session import Session
 from toolsearch.session.settings import Announcements, SessionSettings
-from toolsearch.tools.servers import is_reachable
 
 Loading = Literal["inline", "inject", "stable"]
 """`inline`: every tool is in every request. `inject`: a discovered tool joins the array. `stable`: the array stays."""
@@ -91,8 +90,7 @@ class LabSession(Session):
 
     def _stand(self) -> tuple[Any, ...]:
         view = self._look()
-        reachable = tuple(tool.name for tool in view.snapshot.tools if is_reachable(tool.server, view.servers))
-        return (view.snapshot, reachable, self._memory.decision, self._memory.discovered.names)
+        return (view.snapshot, view.servers, self._memory.decision, self._memory.discovered.names)
 
     def _array(self) -> ProviderTools:
         return super()._tools()
@@ -111,6 +109,14 @@ class LabSession(Session):
             sent: "own" if name in SYNTHETIC_TOOLS else "core" if name in loaded else "deferred"
             for name, sent in self._tools().names.sent.items()
         }
+
+    def sent_names(self) -> Mapping[str, str]:
+        """The tools of the array by their own names, as they are sent."""
+        return self._tools().names.sent
+
+    def discovered_names(self) -> frozenset[str]:
+        """Every tool that the model has been shown in this session."""
+        return frozenset(self._memory.discovered.names)
 
     def sent_name(self, name: str) -> str:
         """What the provider calls a tool."""

@@ -110,6 +110,8 @@ def test_faults_against_the_catalog_too(folder: Path, capsys: pytest.CaptureFixt
         (["--split", "test"], "split test"),
         (["--sizes", "0"], "at least 1"),
         (["--seed", "-1"], "at least 0"),
+        (["--pause", "-1"], "at least 0"),
+        (["--pause", "nan"], "at least 0"),
     ],
 )
 def test_wrong_use(folder: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], said: str) -> None:

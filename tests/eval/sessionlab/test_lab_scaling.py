@@ -14,7 +14,7 @@ from toolsearch.catalog.core_tools import is_deferred
 from toolsearch.errors import UsageError
 from toolsearch.tokens import token_counter
 from toolsearch_eval.data import DataSet, load_data
-from toolsearch_eval.sessionlab.lab import Simulated, cheaper_from, chosen_conversations, simulate
+from toolsearch_eval.sessionlab.lab import Simulated, chosen_conversations, simulate
 from toolsearch_eval.sessionlab.prefix import Sizes
 from toolsearch_eval.sessionlab.providers import Prices, provider_profile
 from toolsearch_eval.sessionlab.report import requests_csv, write_simulation
@@ -107,15 +107,6 @@ def test_other_prices_change_the_money_and_nothing_else(simulated: Simulated) ->
     priced = repriced(rows, Prices(input=1, cached=0, written=0, output=0))
     assert [each.use for each in priced] == [each.use for each in rows]
     assert sum(each.cost for each in priced) == pytest.approx(sum(each.use.new for each in rows) / 1_000_000)
-
-
-def test_the_turn_from_which_one_strategy_is_cheaper(simulated: Simulated) -> None:
-    """At prices where only new tokens cost anything, the header costs more from some turn on and delta never does."""
-    prices = Prices(input=1, cached=0, written=0, output=0)
-    delta, header = (repriced(simulated.of(name), prices) for name in ("stable+delta", "stable+header"))
-    turn = cheaper_from(delta, header)
-    assert turn is not None and turn >= 1
-    assert cheaper_from(header, delta) is None
 
 
 def test_a_simulation_is_written_whole_or_not_at_all(simulated: Simulated, tmp_path: Path) -> None:

@@ -29,9 +29,10 @@ from toolsearch_eval.sessionlab.blocks import DEFINITIONS
 from toolsearch_eval.sessionlab.lab import simulate, totals
 from toolsearch_eval.sessionlab.prefix import Sizes
 from toolsearch_eval.sessionlab.providers import provider_profile
-from toolsearch_eval.sessionlab.replay import SYSTEM_PROMPT, replay
+from toolsearch_eval.sessionlab.replay import replay
 from toolsearch_eval.sessionlab.replayed import Pace
 from toolsearch_eval.sessionlab.report import requests_csv
+from toolsearch_eval.sessionlab.scripted_model import SYSTEM_PROMPT
 from toolsearch_eval.sessionlab.shown import TABLE_HEADER, waterfall
 from toolsearch_eval.sessionlab.strategies import STRATEGIES, strategy
 
@@ -164,7 +165,10 @@ def test_every_shipped_conversation_under_every_stable_strategy() -> None:
         assert row.failed == 0, (row.conversation, row.agent, row.request)
         if row.strategy in STABLE:
             seen.setdefault((row.strategy, row.conversation, row.agent), set()).add(row.array)
+            assert row.cause is None or row.cause.kind == "compaction", (row.conversation, row.request, row.broken_by)
             assert row.broken_by is None or row.broken_by.part not in DEFINITIONS
+        assert (row.cause is None) == (row.broken_by is None)
+        assert row.cause is None or row.cause.kind != "unexplained", (row.conversation, row.request, row.broken_by)
     assert len({conversation for _, conversation, _ in seen}) == len(data.conversations)
     assert {key: len(arrays) for key, arrays in seen.items() if len(arrays) != 1} == {}
     for name in (*STABLE, "inline"):
@@ -204,7 +208,7 @@ CHURN = st.lists(
 @given(churn=CHURN, name=st.sampled_from(STABLE), api=st.sampled_from(["anthropic", "openai", "gemini"]))
 @settings(max_examples=40, deadline=None)
 def test_one_tools_array_under_any_churn(churn: Sequence[Sequence[Event]], name: str, api: str) -> None:
-    """Servers and tools may come, go and change as they like: one array, and tokens that add up."""
+    """Servers and tools may come, go and change as they like: one array, no break but by compaction, and tokens that add up."""
     seen: set[str] = set()
     events: list[Event] = [UserEvent(text="hello"), AssistantEvent(text="Hi.")]
     for step in churn:
@@ -215,6 +219,7 @@ def test_one_tools_array_under_any_churn(churn: Sequence[Sequence[Event]], name:
             seen |= added
     rows = rows_of(talk(*events), name, api)
     assert len({row.array for row in rows}) == 1
+    assert {row.cause.kind for row in rows if row.cause is not None} <= {"compaction"}
     assert all(sum(row.parts.values()) == row.use.cached + row.use.written + row.use.new for row in rows)
 
 

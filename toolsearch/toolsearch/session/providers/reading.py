@@ -133,4 +133,13 @@ def without_none(value: Mapping[str, Any], *dropped: str) -> dict[str, Any]:
 
 def fresh(array: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """A copy of the tools for one request: whoever changes a payload must not change the next one."""
-    return copy.deepcopy(array)
+    return [_copied(tool) for tool in array]
+
+
+def _copied(value: Any) -> Any:
+    """A copy of plain data, several times faster than `copy.deepcopy`, which keeps book of every object."""
+    if type(value) is dict:
+        return {key: _copied(inner) for key, inner in value.items()}
+    if type(value) is list:
+        return [_copied(inner) for inner in value]
+    return value if isinstance(value, str | int | float | None) else copy.deepcopy(value)
