@@ -19,6 +19,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CallToolResult, TextContent, ToolListChangedNotification
 
 from toolsearch.errors import UsageError
+from toolsearch.mcp import http_server
 from toolsearch.mcp.backoff import Backoff
 from toolsearch.mcp.gateway import Gateway
 from toolsearch.mcp.http_guard import guard_of
@@ -239,6 +240,23 @@ def test_an_unknown_session_and_an_ended_one_are_not_found() -> None:
             assert served.gateway.clients == 0
             assert (await _ask(client, served.url, "tools/list", **session)).status_code == 404
             assert (await client.get(served.url + "/more", headers=LISTENING)).status_code == 404
+
+    anyio.run(main)
+
+
+def test_what_is_too_much_is_refused_and_the_rest_served(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A request that is too large and a client too many are told so; the clients that are there go on."""
+    monkeypatch.setattr(http_server, "MOST_SESSIONS", 1)
+    monkeypatch.setattr(http_server, "MAX_BODY", 1000)
+
+    async def main() -> None:
+        async with _served() as served, httpx2.AsyncClient() as client:
+            session = await _begin(client, served.url)
+            assert (await _ask(client, served.url, "initialize", HELLO)).status_code == 503
+            assert (await _ask(client, served.url, "tools/list", {"long": "x" * 1000}, **session)).status_code == 413
+            assert (await _ask(client, served.url, "tools/list", **session)).status_code == 200
+            await client.delete(served.url, headers=session)
+            assert (await _ask(client, served.url, "initialize", HELLO)).status_code == 200
 
     anyio.run(main)
 
