@@ -7,8 +7,10 @@ from pathlib import Path
 
 import anyio
 import pytest
+from mcp import MCPError
 
 from toolsearch.errors import ServerError
+from toolsearch.mcp.failures import in_words
 from toolsearch.mcp.server_entry import ServerEntry
 from toolsearch.mcp.stderr_tail import StderrTail
 from toolsearch.mcp.stdio import ServerProcess
@@ -154,3 +156,33 @@ def test_secrets_are_masked_in_the_error_stream() -> None:
     tail.feed(b"bad key sk-4f9a")
     tail.feed(b"8b7c6d5e given\n")
     assert tail.text() == "bad key [redacted] given"
+
+
+def test_a_secret_that_is_cut_in_two_is_masked() -> None:
+    """No part of a key is shown: not of a line without an end yet, and not where a line is too long to be kept whole."""
+    tail = StderrTail(small(env={"API_KEY": "sk-4f9a8b7c6d5e"}).redactor(), width=40)
+    tail.feed(b"bad key sk-4f9a8b")
+    assert tail.text() == "bad key [redacted]"
+    tail.feed(b"7c6d5e given\n")
+    assert tail.text() == "bad key [redacted] given"
+    # A line is read up to sixteen times its width: this one ends within a key.
+    tail.feed(b"x" * 632 + b"sk-4f9a8")
+    tail.feed(b"b7c6d5e and so on")
+    tail.feed(b", sk-4f9a8b7c6d5e\nnext\n")
+    assert tail.text() == f"bad key [redacted] given\n{'x' * 40} …\nnext"
+
+
+def test_each_line_of_a_long_secret_is_masked() -> None:
+    """A key of several lines is masked though an error stream is read line by line."""
+    lines = ["-----BEGIN KEY-----", "MIIEowIBAAKCAQEA7", "q2f8+Zb1xY==", "-----END KEY-----"]
+    tail = StderrTail(small(env={"SIGNING_KEY": "\n".join(lines)}).redactor())
+    tail.feed("\n".join(["using", *lines, "done", ""]).encode())
+    assert tail.text().split("\n") == ["using", *["[redacted]"] * 4, "done"]
+
+
+def test_an_error_of_a_server_is_not_taken_for_the_end_of_the_connection() -> None:
+    """What a server answers with the code of a closed connection is told in its words, its secrets masked before it is cut."""
+    mask = small(env={"API_KEY": "sk-4f9a8b7c6d5e"}).redactor()
+    told = in_words(MCPError(-32000, "." * 295 + "sk-4f9a8b7c6d5e"), mask=mask)
+    assert told == f"answered with an error: {'.' * 295}[reda (-32000)"
+    assert in_words(MCPError(-32000, "Connection closed")) == "closed the connection"

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import httpx2
 from mcp import MCPError
 from mcp_types import CONNECTION_CLOSED
 from pydantic import ValidationError
+
+_CLOSED = "Connection closed"
+"""The library's own words."""
 
 _STATUS = {
     400: "check the address",
@@ -20,6 +23,15 @@ _STATUS = {
 }
 
 
+def is_closed(error: MCPError) -> bool:
+    """Whether a request failed since the connection has ended: a server may use the same code for errors of its own.
+
+    >>> is_closed(MCPError(-32000, "Connection closed")), is_closed(MCPError(-32000, "the disk is full"))
+    (True, False)
+    """
+    return error.code == CONNECTION_CLOSED and error.message == _CLOSED
+
+
 def leaves(error: BaseException) -> list[BaseException]:
     """The errors inside of groups, in order; the error itself when it is none. Cancellations stand last."""
     if not isinstance(error, BaseExceptionGroup):
@@ -28,8 +40,20 @@ def leaves(error: BaseException) -> list[BaseException]:
     return sorted(found, key=lambda leaf: not isinstance(leaf, Exception))
 
 
-def in_words(error: BaseException, *, start_timeout: float | None = None, statuses: Sequence[int] = ()) -> str:
-    """One sentence on an error of a connection or a request; the caller masks the secrets.
+def in_words(
+    error: BaseException,
+    *,
+    start_timeout: float | None = None,
+    statuses: Sequence[int] = (),
+    mask: Callable[[str], str] = str,
+) -> str:
+    """One sentence on an error of a connection or a request.
+
+    Args:
+        error: What happened.
+        start_timeout: Seconds that there were, where it is told.
+        statuses: Of the answers over HTTP that were refusals.
+        mask: Takes the secrets out of a text. It gets each text before it is cut: half a secret is not found any more.
 
     >>> in_words(FileNotFoundError(2, "No such file or directory", "uvx"))
     "'uvx' can't be started: No such file or directory; is it installed?"
@@ -40,19 +64,19 @@ def in_words(error: BaseException, *, start_timeout: float | None = None, status
     if isinstance(error, MCPError):
         if statuses:
             return _status_words(statuses[-1])
-        if error.code == CONNECTION_CLOSED:
+        if is_closed(error):
             return "closed the connection"
-        return f"answered with an error: {error.message[:300]} ({error.code})"
+        return f"answered with an error: {mask(error.message)[:300]} ({error.code})"
     if isinstance(error, ValidationError):
-        return validation_words(error)
+        return mask(validation_words(error))
     if isinstance(error, httpx2.HTTPError):
-        detail = str(error)[:200]
+        detail = mask(str(error))[:200]
         return f"can't be reached: {detail}" if detail else f"can't be reached ({type(error).__name__})"
     if isinstance(error, OSError):
-        what = repr(error.filename) if error.filename else "the command"
+        what = mask(repr(error.filename)) if error.filename else "the command"
         hint = "; is it installed?" if isinstance(error, FileNotFoundError) else ""
         return f"{what} can't be started: {error.strerror or type(error).__name__}{hint}"
-    return f"{type(error).__name__}: {str(error)[:300]}"
+    return f"{type(error).__name__}: {mask(str(error))[:300]}"
 
 
 def validation_words(error: ValidationError) -> str:

@@ -13,9 +13,15 @@ from typing import Any, Protocol
 import anyio
 from mcp import ClientSession
 
+from toolsearch.mcp.redaction import Redactor
 from toolsearch.mcp.server_entry import ServerEntry
 from toolsearch.mcp.stderr_tail import StderrTail
+from toolsearch.mcp.stdio import MAX_MESSAGE
 from toolsearch.mcp.transports import START_TIMEOUT, connect
+
+GRACE = 1.0
+"""Seconds that a server behind the gateway has to end by itself, and again after it was told to: less than for one that
+stands alone, since who started the gateway gives it about two such times before it is killed with servers left."""
 
 Heard = Callable[[Any], Awaitable[None]]
 """Told every notification of a server."""
@@ -29,11 +35,15 @@ class Link:
         session: Initialised; requests may be sent from any task.
         closed: Set once the other side is gone; every request that waits then ends with an error.
         reason: Why it is closed, in words; "" while it is not, or where nobody said.
+        redactor: Masks the secrets of the server's entry.
+        limit: Seconds for one call, where the configuration sets them.
     """
 
     session: ClientSession
     closed: anyio.Event = field(default_factory=anyio.Event)
     reason: str = ""
+    redactor: Redactor = field(default_factory=Redactor)
+    limit: float | None = None
 
 
 class Connect(Protocol):
@@ -45,7 +55,12 @@ class Connect(Protocol):
 
 
 def connector(
-    entry: ServerEntry, *, start_timeout: float = START_TIMEOUT, tail: StderrTail | None = None, grace: float = 2.0
+    entry: ServerEntry,
+    *,
+    start_timeout: float = START_TIMEOUT,
+    tail: StderrTail | None = None,
+    grace: float = GRACE,
+    max_message: int = MAX_MESSAGE,
 ) -> Connect:
     """What connects to the server of an entry, as often as it is asked to.
 
@@ -54,6 +69,7 @@ def connector(
         start_timeout: Seconds from the start to the end of the handshake.
         tail: Takes in its error stream; made for the entry if None.
         grace: Seconds that its process has to end by itself, and again before it is killed.
+        max_message: Bytes of one message over stdio; a larger one ends the connection.
     """
     kept = tail or StderrTail(entry.redactor())
 
@@ -69,9 +85,15 @@ def connector(
                 link.closed.set()
 
         async with connect(
-            entry, stderr=kept, start_timeout=start_timeout, grace=grace, on_end=end, message_handler=heard
+            entry,
+            stderr=kept,
+            start_timeout=start_timeout,
+            grace=grace,
+            max_message=max_message,
+            on_end=end,
+            message_handler=heard,
         ) as session:
-            link = Link(session)
+            link = Link(session, redactor=kept.redactor, limit=entry.timeout)
             links.append(link)
             if ended:  # it went away between the handshake and now
                 end(ended[0])

@@ -84,7 +84,10 @@ async def _pull_one(entry: ServerEntry, timeout: float) -> Pulled:
                 rows = await list_all(session, entry.name, timeout=entry.timeout)
         # A row can't name its owner: the owner is who was asked. What it says is kept under another key.
         own = [
-            {("claimed_server" if key == "server" else key): redactor.value(value) for key, value in row.items()}
+            {
+                ("claimed_server" if key == "server" else redactor(key)): redactor.value(value)
+                for key, value in row.items()
+            }
             for row in rows
         ]
         tools = parse_catalog(json.dumps({"tools": own}), path=entry.name, format="mcp", server=entry.name)
@@ -96,5 +99,6 @@ async def _pull_one(entry: ServerEntry, timeout: float) -> Pulled:
     except DataError as error:
         reason = "its list can't be used: " + "; ".join(f"{each.field}: {each.message}" for each in error.problems[:3])
     except (MCPError, ValidationError, OSError) as error:
-        reason = f"asked for its tools, it {in_words(error)}" if isinstance(error, MCPError) else in_words(error)
+        reason = in_words(error, mask=redactor)
+        reason = f"asked for its tools, it {reason}" if isinstance(error, MCPError) else reason
     return Pulled(entry.name, failure=ServerError(entry.name, redactor(reason), tail.text()))

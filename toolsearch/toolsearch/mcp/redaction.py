@@ -13,6 +13,9 @@ MASK = "[redacted]"
 MIN_SECRET = 4
 """A shorter text is no secret worth the name, and would be found in every other word."""
 
+MIN_LINE = 8
+"""A shorter line of a secret that has several, such as a brace of JSON, is none by itself."""
+
 _SECRET_WORD = re.compile(
     r"(?:^|[^a-z])(?:api[-_]?key|access[-_]?key|key|token|secret|pass|passwd|password|passphrase|pwd|auth|authorization"
     r"|bearer|credentials?|cookie|session|signature|sig|pat|dsn)(?:$|[^a-z])"
@@ -130,10 +133,11 @@ class Redactor:
 
     Args:
         secrets: The secrets; those under four signs and doubles don't count. Longest first, so that a secret inside of
-            another one leaves no rest. They are also found as they stand in JSON and in an address.
+            another one leaves no rest. They are also found as they stand in JSON and in an address, and each line of
+            one that has several.
     """
 
-    __slots__ = ("_pattern",)
+    __slots__ = ("_ordered", "_pattern")
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         """Make one pattern of all forms."""
@@ -141,9 +145,13 @@ class Redactor:
         for secret in secrets:
             bare = secret.strip()
             if len(bare) >= MIN_SECRET:
+                # Error streams are read by the line: a key in PEM form would never be seen whole.
+                lines = [line.strip() for line in bare.splitlines()]
+                forms |= {line for line in lines if len(line) >= MIN_LINE} if len(lines) > 1 else set()
                 forms |= {bare, quote(bare, safe=""), quote_plus(bare), quote(bare)}
                 forms |= {json.dumps(bare)[1:-1], json.dumps(bare, ensure_ascii=False)[1:-1], repr(bare)[1:-1]}
         ordered = sorted(forms, key=lambda form: (-len(form), form))
+        self._ordered = tuple(ordered)
         self._pattern = re.compile("|".join(map(re.escape, ordered))) if ordered else None
 
     def __repr__(self) -> str:
@@ -157,6 +165,18 @@ class Redactor:
         'login with [redacted] failed'
         """
         return self._pattern.sub(MASK, text) if self._pattern else text
+
+    def cut(self, text: str) -> str:
+        """As a call, for a text that may have been cut off: the beginning of a secret at its end is masked too.
+
+        >>> Redactor(["hunter22"]).cut("login with hunte")
+        'login with [redacted]'
+        """
+        masked = self(text)
+        for length in range(max(map(len, self._ordered), default=1) - 1, MIN_SECRET - 1, -1):
+            if any(len(form) > length and masked.endswith(form[:length]) for form in self._ordered):
+                return masked[:-length] + MASK
+        return masked
 
     def value(self, value: object) -> object:
         """A JSON value with each secret in its texts and keys replaced; the value itself when nothing was found."""

@@ -13,10 +13,13 @@ from toolsearch.catalog.names import shown
 from toolsearch.catalog.rows import read_row
 from toolsearch.catalog.tool import Tool, tool_id
 from toolsearch.errors import ToolSearchError
+from toolsearch.mcp.redaction import Redactor
 from toolsearch.mcp.relay import RawResult, Relay
 
 MOST_PAGES = 1000
 """A list that is longer than this many pages never ends."""
+
+_CALLED_BY = frozenset({"required", "enum", "const"})
 
 CallTool = Callable[[str, dict[str, Any], Relay | None], Awaitable[dict[str, Any]]]
 """Calls a server's tool by its own name."""
@@ -81,6 +84,28 @@ async def read_list(session: ClientSession) -> tuple[Mapping[str, Any], ...]:
             raise ListError(f"its list of tools goes round in a circle: the cursor {shown(cursor)} came twice.")
         seen.add(cursor)
     raise ListError(f"its list of tools has not ended after {MOST_PAGES} pages.")
+
+
+def masked_row(row: Mapping[str, Any], redactor: Redactor) -> Mapping[str, Any]:
+    """A row of a list without the secrets of the server's entry; equal to it when it holds none.
+
+    Servers do repeat them: as the default of a parameter, or in a description. What a call needs to be the server's own
+    stays as it is: the tool's name, the names of parameters, and the values that they may have.
+
+    >>> masked_row({"name": "ask", "description": "Asks with hunter22."}, Redactor(["hunter22"]))
+    {'name': 'ask', 'description': 'Asks with [redacted].'}
+    """
+    return {key: value if key == "name" else _masked(key, value, redactor) for key, value in row.items()}
+
+
+def _masked(key: str, value: Any, redactor: Redactor) -> Any:
+    if key in _CALLED_BY and isinstance(value, list | str):
+        return value
+    if isinstance(value, Mapping):
+        return {inner: _masked(inner, each, redactor) for inner, each in value.items()}
+    if isinstance(value, list):
+        return [_masked("", each, redactor) for each in value]
+    return redactor(value) if isinstance(value, str) else value
 
 
 def as_tools(server: str, rows: Iterable[Mapping[str, Any]], run: CallTool) -> Listed:

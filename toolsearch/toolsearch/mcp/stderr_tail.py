@@ -28,18 +28,24 @@ class StderrTail:
         self.noise = 0
         """How many lines of the output were no messages of the protocol."""
         self._width = width
+        self._most = lines
         self._lines: deque[str] = deque(maxlen=lines)
         self._open = b""
+        self._overlong = False
 
     def feed(self, data: bytes) -> None:
         """Take in bytes as they come; a line may come in pieces."""
         *whole, self._open = (self._open + data).split(b"\n")
         for line in whole:
-            self._keep(line)
-        # The redactor must see whole lines; one without an end is cut here, far above the width that is shown.
+            if not self._overlong:
+                self._keep(line)
+            self._overlong = False
+        # The redactor must see whole lines; one without an end is cut here, far above the width that is shown, and
+        # what comes until its end is let go: it may begin in the middle of a secret.
         if len(self._open) > 16 * self._width:
-            self._keep(self._open)
-            self._open = b""
+            if not self._overlong:
+                self._keep(self._open)
+            self._open, self._overlong = b"", True
 
     def stray(self, line: bytes) -> None:
         """Take in a line of the output that is no message."""
@@ -48,13 +54,15 @@ class StderrTail:
             self._keep(b"(on its output) " + line[: 16 * self._width])
 
     def _keep(self, line: bytes) -> None:
-        text = self.redactor(line.decode("utf-8", errors="replace").rstrip())
+        text = self._shown(line)
         if text:
-            self._lines.append(text if len(text) <= self._width else text[: self._width] + " …")
+            self._lines.append(text)
+
+    def _shown(self, line: bytes) -> str:
+        text = self.redactor.cut(line[: 16 * self._width].decode("utf-8", errors="replace").rstrip())
+        return text if len(text) <= self._width else text[: self._width] + " …"
 
     def text(self) -> str:
-        """The lines that are held, oldest first; empty when there are none."""
-        if self._open:
-            line, self._open = self._open, b""
-            self._keep(line)
-        return "\n".join(self._lines)
+        """The lines that are held, oldest first, the one that has no end yet too; empty when there are none."""
+        last = "" if self._overlong else self._shown(self._open)
+        return "\n".join([*self._lines, last][-self._most :] if last else self._lines)

@@ -97,7 +97,7 @@ async def connect(
         fatal = next((leaf for leaf in found if not isinstance(leaf, Exception)), None)
         if fatal is not None:
             raise fatal from None
-        reason = in_words(found[0], start_timeout=start_timeout, statuses=statuses)
+        reason = in_words(found[0], start_timeout=start_timeout, statuses=statuses, mask=tail.redactor)
         ended = server.ended or server.exit_words() if server is not None else ""
         if ended and not isinstance(found[0], TimeoutError):
             reason = f"{ended} before it answered" if not ready else ended

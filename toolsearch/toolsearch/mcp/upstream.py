@@ -16,30 +16,21 @@ from typing import Any, Protocol
 
 import anyio
 from mcp import MCPError
-from mcp_types import (
-    CONNECTION_CLOSED,
-    INVALID_PARAMS,
-    METHOD_NOT_FOUND,
-    CallToolRequest,
-    CallToolRequestParams,
-    ToolListChangedNotification,
-)
+from mcp_types import INVALID_PARAMS, METHOD_NOT_FOUND, ToolListChangedNotification
 from pydantic import ValidationError
 
 from toolsearch.errors import ServerError, ToolSearchError
 from toolsearch.mcp.backoff import Backoff
 from toolsearch.mcp.failures import in_words, leaves
 from toolsearch.mcp.link import Connect, Link
-from toolsearch.mcp.relay import RawResult, Relay
-from toolsearch.mcp.server_tools import Listed, as_tools, read_list
+from toolsearch.mcp.redaction import Redactor
+from toolsearch.mcp.relay import Relay
+from toolsearch.mcp.server_tools import Listed, as_tools, masked_row, read_list
+from toolsearch.mcp.upstream_call import Lost, call_tool
+from toolsearch.tools.running import TimedOut
 from toolsearch.tools.servers import ServerState
 
-_CLOSED = "Connection closed"
 _LAST_WORDS = 0.5
-
-
-class Lost(ToolSearchError):
-    """The connection to a server has ended."""
 
 
 class Observer(Protocol):
@@ -61,12 +52,15 @@ class Patience:
     Attributes:
         listing: Its whole list of tools.
         ping: A sign of life, after a call was given up.
+        call: The answer of a call, where the server's entry sets no limit; progress that the client asked for begins it
+            anew.
         quiet: The least time between two readings of the list, however often it says that it has changed.
         backoff: Before it is tried again.
     """
 
     listing: float = 60.0
     ping: float = 20.0
+    call: float = 600.0
     quiet: float = 0.2
     backoff: Backoff = field(default_factory=Backoff)
 
@@ -104,6 +98,7 @@ class Upstream:
         self._chance = chance or random.Random(name).random
         self._sleep = sleep
         self._link: Link | None = None
+        self._mask = Redactor()
         self._bell = anyio.Event()
         self._stale = False
         self._suspect = False
@@ -119,6 +114,7 @@ class Upstream:
             began: float | None = None
             try:
                 async with self._connect(self._heard) as link:
+                    self._mask = link.redactor
                     await self._read_tools(link)
                     began = self._clock()
                     self._link = link
@@ -151,42 +147,30 @@ class Upstream:
 
         Raises:
             Lost: There is no connection, or it ended before the answer; whether the tool has run is not known then.
+            TimedOut: There was no answer within the limit of a call.
             mcp.MCPError: The server answered with an error.
             ServerError: What it answered is no result.
         """
         link = self._link
         if link is None or link.closed.is_set():
             raise Lost("its server is not connected now; it is being reconnected, so try again in a moment.")
-        meta: Any = dict(relay.meta) if relay is not None and relay.meta else None
-        request = CallToolRequest(params=CallToolRequestParams(name=leaf, arguments=params, _meta=meta))
+        limit = self._patience.call if link.limit is None else link.limit
         try:
-            answer = await link.session.send_request(
-                request, RawResult, progress_callback=relay.progress if relay is not None else None
-            )
-        except anyio.get_cancelled_exc_class():
-            # Given up by the client or by the time limit: a server that hangs shows itself now.
+            return await call_tool(link, self.name, leaf, params, relay, limit=limit)
+        except (anyio.get_cancelled_exc_class(), TimedOut, Lost):
+            # Given up by the client or by a limit: a server that hangs shows itself now.
             self._suspect = True
-            self._ring()
             raise
         except MCPError as error:
-            # A server may use this code for errors of its own; the library's own text tells the two apart.
-            if error.code == CONNECTION_CLOSED and error.message == _CLOSED:
-                self._suspect = True
-                self._ring()
-                raise Lost("the connection to its server ended before it answered; it may have run or not.") from None
             # Such an error often means that the tools have changed and nobody said so; asking again costs little.
-            self._stale = self._stale or error.code in (INVALID_PARAMS, METHOD_NOT_FOUND)
-            self._suspect = self._suspect or error.code not in (INVALID_PARAMS, METHOD_NOT_FOUND)
-            self._ring()
+            renamed = error.code in (INVALID_PARAMS, METHOD_NOT_FOUND)
+            self._stale, self._suspect = self._stale or renamed, self._suspect or not renamed
             if relay is not None:
                 relay.error = error
             raise
-        except ValidationError as error:
-            raise ServerError(self.name, in_words(error)) from None
-        result = answer.as_sent()
-        if relay is not None:
-            relay.result = result
-        return result
+        finally:
+            if self._suspect or self._stale:
+                self._ring()
 
     async def _watch(self, link: Link) -> None:
         """Do what calls and notifications ask for until the connection ends.
@@ -222,13 +206,14 @@ class Upstream:
                 # Requests fail a moment before it is known how the process ended, which says more.
                 with anyio.move_on_after(_LAST_WORDS):
                     await link.closed.wait()
-                raise Lost(link.reason or in_words(error)) from None
+                raise Lost(link.reason or in_words(error, mask=link.redactor)) from None
 
     async def _read_tools(self, link: Link) -> None:
         self._stale = False
         with anyio.fail_after(self._patience.listing):
             rows = await read_list(link.session)
-        self._observer.has(self.name, as_tools(self.name, rows, self.call))
+        masked = [masked_row(row, link.redactor) for row in rows]
+        self._observer.has(self.name, as_tools(self.name, masked, self.call))
 
     async def _read_again(self, link: Link) -> None:
         """Read the list anew; one that can't be read leaves the old one in place, and a server that hangs is found."""
@@ -261,4 +246,6 @@ class Upstream:
             return found.reason
         if isinstance(found, TimeoutError):
             return f"gave no list of tools within {self._patience.listing:g} seconds"
-        return str(found) if isinstance(found, ToolSearchError) else in_words(found)
+        if isinstance(found, ToolSearchError):
+            return self._mask(str(found))
+        return in_words(found, mask=self._mask)

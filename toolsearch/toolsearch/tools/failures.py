@@ -26,7 +26,8 @@ def stopped(tool: Tool, error: BaseException, limit: float | None, warnings: tup
     """The answer where the target was run and did not end well: too late, cancelled, or by an exception."""
     name = shown_name(tool.name)
     if isinstance(error, TimedOut):
-        return failed(tool.name, "timeout", f"{name} took longer than {limit:g} seconds.", warnings=warnings)
+        seconds = limit if error.seconds is None else error.seconds
+        return failed(tool.name, "timeout", f"{name} took longer than {seconds:g} seconds.", warnings=warnings)
     if isinstance(error, Cancelled | asyncio.CancelledError):
         return failed(tool.name, "cancelled", f"the call of {name} was cancelled.", warnings=warnings)
     return failed(tool.name, "tool_error", f"{name} failed: {reason_of(error)}", warnings=warnings)

@@ -16,7 +16,12 @@ _POLL = 0.02
 
 
 class TimedOut(Exception):
-    """The function took longer than it may."""
+    """The function took longer than it may: than its caller gave it, or than the seconds of a limit of its own."""
+
+    def __init__(self, seconds: float | None = None) -> None:
+        """Take the seconds where the limit was the function's own."""
+        super().__init__(seconds)
+        self.seconds = seconds
 
 
 class Cancelled(Exception):
