@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import logging
 import os
+from contextlib import closing, nullcontext
 from typing import TYPE_CHECKING
 
 from toolsearch.errors import DataError, Problem, UsageError
@@ -89,17 +90,18 @@ def run(arguments: argparse.Namespace) -> int:
     config, warnings = open_profile(arguments.profile)
     configuration = load_configuration(arguments.mcp_config, environ=os.environ)
     tell_warnings([*warnings, *configuration.notes])
-    _show(configuration, arguments)
     place = _place(arguments)
-    _quieten()
-    hub = Hub(
-        {entry.name: connector(entry, grace=GRACE) for entry in configuration.servers},
-        disabled=configuration.disabled,
-        pins=arguments.pin,
-        report=lambda line: tell(neutralise(line)),
-    )
-    settings = SessionSettings(require_discovery=arguments.require_discovery)
-    _serve(Gateway(hub, settings=settings, config=config), place)
+    with nullcontext() if place is None else closing(place[0].socket):
+        _show(configuration, arguments)
+        _quieten()
+        hub = Hub(
+            {entry.name: connector(entry, grace=GRACE) for entry in configuration.servers},
+            disabled=configuration.disabled,
+            pins=arguments.pin,
+            report=lambda line: tell(neutralise(line)),
+        )
+        settings = SessionSettings(require_discovery=arguments.require_discovery)
+        _serve(Gateway(hub, settings=settings, config=config), place)
     return 0
 
 

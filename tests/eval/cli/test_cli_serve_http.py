@@ -189,6 +189,7 @@ def test_wrong_use_is_explained_in_a_line(
     assert main(["serve", "--mcp-config", str(configuration), "--yes", *options]) == 2
     told = capsys.readouterr().err
     assert expected in told
+    assert str(SERVER) not in told
     assert "secret-word" not in told
     assert "Traceback" not in told
     assert _with_argument(configuration.parent / "state") == []
