@@ -24,10 +24,6 @@ DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 8765
 """Any number that no well-known service has."""
 
-GRACE = 1.5
-"""Seconds that a server has to end by itself, and again before it is killed: clients that started this command kill it
-some four seconds after they have closed its input, and by then all servers must be gone."""
-
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Register the verb."""
@@ -95,7 +91,7 @@ def run(arguments: argparse.Namespace) -> int:
         _show(configuration, arguments)
         _quieten()
         hub = Hub(
-            {entry.name: connector(entry, grace=GRACE) for entry in configuration.servers},
+            {entry.name: connector(entry) for entry in configuration.servers},
             disabled=configuration.disabled,
             pins=arguments.pin,
             report=lambda line: tell(neutralise(line)),

@@ -127,6 +127,31 @@ def test_clients_at_once_have_a_state_each() -> None:
     assert seen == {number: (number % 2 == 0, False) for number in range(5)}
 
 
+def test_one_client_asks_many_things_at_once() -> None:
+    """Searches and calls of one client under way together are each answered with their own answer."""
+
+    async def main() -> None:
+        said: dict[int, str] = {}
+        found: dict[int, str] = {}
+        names = ("echo", "content", "fail", "count")
+
+        async def ask(session: ClientSession, number: int) -> None:
+            if number % 2:
+                said[number] = _text(await _run(session, "echo", word=str(number)))
+            else:
+                query = f"select:mcp__alpha__alpha_{names[number % 4]}"
+                found[number] = _text(await session.call_tool("SearchExtraTools", {"query": query}))
+
+        async with _served() as served, _client(served.url) as session, anyio.create_task_group() as tasks:
+            for number in range(40):
+                tasks.start_soon(ask, session, number)
+        assert said == {number: f"alpha: {number}" for number in range(1, 40, 2)}
+        assert all(f"alpha_{names[number % 4]}" in text for number, text in found.items())
+        assert len(found) == 20
+
+    anyio.run(main)
+
+
 def test_results_progress_and_cancellation_pass_over_http(tmp_path: Path) -> None:
     """Every kind of content, a server's progress in order of its steps, and the end of a call that is given up."""
     steps: list[float] = []
