@@ -7,4 +7,5 @@ times may differ by a factor of two, times themselves belong to the machine and 
 
 `quality` measures rankings, `speed` measures times, `outputs` runs the commands of the Makefile whose output is shown,
 `examples` runs the README's own examples and renews what stands under them.
+`--only ablation` makes `docs/ablation.md` from what the package `ablation` measures, and keeps its data beside it.
 """

@@ -100,7 +100,9 @@ def make_figures(task: Task, *, tell: Callable[[str], None] = lambda _: None) ->
         failures += failed
     documents = task.results.parent
     if ABLATION in task.only:
-        failures += make_ablation(documents, task.data, task.suites, today=_today(), check=task.check, tell=tell)
+        failures += make_ablation(
+            documents, task.data, task.suites, today=_today(), check=task.check, jobs=2, tell=tell
+        )
     elif task.check:
         failures += stale(documents)
     if task.check:

@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from toolsearch_eval.ablation.kept import DEVELOPMENT
+from toolsearch_eval.ablation.kept import DEVELOPMENT, written
 from toolsearch_eval.cli.figures_entry import main
+from toolsearch_eval.figures.store import read_results
 
+ROOT = Path(__file__).parents[3]
 README = "<!-- figures:confidence -->\nold\n<!-- /figures -->\n"
 TOOLS = {"send_mail": "Send a letter.", "read_file": "Read a text."}
 QUERIES = [("letter", "send_mail"), ("text", "read_file")]
@@ -89,3 +91,11 @@ def test_a_folder_without_a_development_set_is_refused(
     assert "suites holds none of the development sets" in told
     assert all(name in told for name in DEVELOPMENT)
     assert not Path("docs").exists()
+
+
+def test_the_shipped_document_shows_what_is_kept() -> None:
+    """Document and data say the same to the letter: on the shipped set, and over it and the development sets."""
+    stored = read_results(ROOT / "docs" / "ablation.json")
+    assert set(stored) == {"dev", "suites"}
+    assert set(stored["suites"].fingerprints) == {"builtin", *DEVELOPMENT, "profile default"}
+    assert (ROOT / "docs" / "ablation.md").read_text(encoding="utf-8") == written(stored)
