@@ -46,7 +46,7 @@ def listing(number: object) -> None:
 def call(number: object, params: dict[str, Any]) -> None:
     """Answer a call, or do what the tool is called."""
     name, arguments = params["name"], params.get("arguments") or {}
-    said = {"content": [{"type": "text", "text": f"{name} {arguments.get('word', '')}".strip()}]}
+    said: dict[str, Any] = {"content": [{"type": "text", "text": f"{name} {arguments.get('word', '')}".strip()}]}
     if name not in state()["tools"]:
         return send({"id": number, "error": {"code": -32602, "message": f"Unknown tool: {name}"}})
     if name == "crash":
