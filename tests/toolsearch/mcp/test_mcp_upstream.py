@@ -54,7 +54,7 @@ class Scene:
         self.lists: list[Listed] = []
 
     @asynccontextmanager
-    async def connect(self, _heard: Heard) -> AsyncGenerator[Link]:
+    async def connect(self, heard: Heard) -> AsyncGenerator[Link]:
         """A connection that ends as planned."""
         lasts = self.plan.pop(0)
         if lasts < 0:
@@ -164,7 +164,7 @@ def test_a_list_that_never_comes_is_a_failure() -> None:
             states.append((state, reason))
 
     @asynccontextmanager
-    async def connect(_heard: Heard) -> AsyncGenerator[Link]:
+    async def connect(heard: Heard) -> AsyncGenerator[Link]:
         yield Link(cast(ClientSession, Session(False)))
 
     scene = Watcher()
