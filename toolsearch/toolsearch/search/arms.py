@@ -22,6 +22,12 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
+FIELD_BITS = 3
+DOCUMENT_BITS = 29
+"""An entry's key holds term, tool and field in one integer, so that one sort orders all three."""
+PLACE_MASK = (1 << (DOCUMENT_BITS + FIELD_BITS)) - 1
+"""Of a key leaves the place: the tool's number and the field's."""
+
 
 @dataclass(frozen=True, slots=True)
 class PostingValues:
@@ -50,10 +56,9 @@ def posting_values(index: Index, config: SearchConfig, postings: Integers | None
         return PostingValues(np.zeros(0), np.zeros(0))
     frequency = np.add.reduceat(entry_frequencies(index, config, entries), group_starts)
     points = normalised_points(config)
-    return PostingValues(
-        keyword=np.maximum.reduceat(points[fields], group_starts),
-        tfidf=frequency / (config.saturation + frequency),
-    )
+    keyword = np.maximum.reduceat(points.take(fields), group_starts)
+    saturated = config.saturation + frequency
+    return PostingValues(keyword=keyword, tfidf=np.divide(frequency, saturated, out=saturated))
 
 
 def entry_frequencies(index: Index, config: SearchConfig, entries: slice | Integers) -> Floats:
@@ -61,10 +66,11 @@ def entry_frequencies(index: Index, config: SearchConfig, entries: slice | Integ
 
     The length norm ends at `length_cap` averages, so the count ends there too: length alone must not gain.
     """
-    norm = (np.asarray(config.field_weights.values()) / length_norms(index, config)).ravel()
-    documents = (index.keys[entries] >> 3) & ((1 << 29) - 1)
-    counts = np.minimum(index.counts[entries], config.length_cap)
-    counted: Floats = counts * norm[documents * len(FIELDS) + index.entry_field[entries]]
+    # Laid out as the places are, so that one look-up serves for tool and field.
+    worth = np.zeros((index.size, 1 << FIELD_BITS))
+    np.divide(np.asarray(config.field_weights.values()), length_norms(index, config), out=worth[:, : len(FIELDS)])
+    counted: Floats = worth.ravel().take(index.keys[entries] & PLACE_MASK)
+    counted *= np.minimum(index.counts[entries], np.float64(config.length_cap))
     return counted
 
 

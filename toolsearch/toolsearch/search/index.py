@@ -11,7 +11,8 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from operator import attrgetter
+from itertools import compress
+from operator import attrgetter, is_not
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,20 +20,17 @@ from numpy.typing import NDArray
 from toolsearch.catalog.tool import Tool
 from toolsearch.config import FIELDS, SearchConfig
 from toolsearch.search.analysis.standard import analyse, chunks, stem
-from toolsearch.search.arms import PostingValues, posting_values
+from toolsearch.search.arms import DOCUMENT_BITS, FIELD_BITS, PLACE_MASK, PostingValues, posting_values
 from toolsearch.search.fields import field_texts
 from toolsearch.search.lexicon.spelling import Spellings
 from toolsearch.search.lexicon.tables import Glosses
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
+Counts = NDArray[np.float32]
 
-FIELD_BITS = 3
-DOCUMENT_BITS = 29
-"""An entry's key holds term, tool and field in one integer, so that one sort orders all three."""
 _DOCUMENT_MASK = (1 << DOCUMENT_BITS) - 1
 _FIELD_MASK = (1 << FIELD_BITS) - 1
-_PLACE_MASK = (1 << (DOCUMENT_BITS + FIELD_BITS)) - 1
 _FAR_ABOVE = 4.0
 """Times the geometric mean of a field's lengths."""
 _NAME_FIELDS = 2
@@ -115,7 +113,7 @@ class Index:
         tools: The searchable tools in the order of their names; a tool's number is its place here.
         vocabulary: Terms by number.
         keys: One for each entry: term, tool number and field, sorted.
-        counts: How often the term stands in that field.
+        counts: How often the term stands in that field; exact up to sixteen million, where more says nothing any more.
         lengths: Terms by tool and field, shape (tools, fields).
         postings_start: First entry of each posting.
         posting_document: Tool number of each posting.
@@ -133,14 +131,14 @@ class Index:
     tools: tuple[Tool, ...]
     vocabulary: Vocabulary
     keys: Integers
-    counts: Floats
+    counts: Counts
     lengths: Floats
     postings_start: Integers = field(init=False)
     posting_document: Integers = field(init=False)
     term_start: Integers = field(init=False)
     entry_field: NDArray[np.uint8] = field(init=False)
     average_lengths: Floats = field(init=False)
-    numbers: dict[str, int] = field(init=False)
+    numbers: dict[str, int] = field(default_factory=dict)
     halves: dict[str, tuple[str, str]] = field(init=False, default_factory=dict)
     compounds: dict[tuple[str, str], tuple[int, ...]] = field(init=False, default_factory=dict)
     phrases: dict[tuple[str, ...], slice | Integers] = field(init=False, default_factory=dict)
@@ -158,15 +156,16 @@ class Index:
         first = np.ones(len(pairs), dtype=bool)
         np.not_equal(pairs[1:], pairs[:-1], out=first[1:])
         self.postings_start = np.flatnonzero(first)
-        posting_pairs = pairs[first]
+        posting_pairs = pairs.take(self.postings_start)
         self.posting_document = posting_pairs & _DOCUMENT_MASK
         posting_pairs >>= DOCUMENT_BITS
         counted = np.bincount(posting_pairs, minlength=len(self.vocabulary.numbers))
         self.term_start = np.zeros(len(counted) + 1, dtype=np.int64)
         np.cumsum(counted, out=self.term_start[1:])
-        self.entry_field = (self.keys & _FIELD_MASK).astype(np.uint8)
+        self.entry_field = np.bitwise_and(self.keys, _FIELD_MASK, out=pairs).astype(np.uint8)
         self.average_lengths = _average_lengths(self.lengths)
-        self.numbers = dict(zip(map(_NAME, self.tools), range(len(self.tools)), strict=True))
+        if not self.numbers:
+            self.numbers = dict(zip(map(_NAME, self.tools), range(len(self.tools)), strict=True))
 
     @property
     def size(self) -> int:
@@ -197,7 +196,7 @@ class Index:
         low, high = self.term_start[number], self.term_start[number + 1]
         start = self.postings_start[low]
         end = self.postings_start[high] if high < len(self.postings_start) else len(self.keys)
-        return self.keys[start:end] & _PLACE_MASK
+        return self.keys[start:end] & PLACE_MASK
 
     @staticmethod
     def tools_of_places(places: Integers) -> Integers:
@@ -257,13 +256,12 @@ def build(tools: Iterable[Tool], fingerprint: str, *, previous: Index | None = N
         keys, counts, lengths = _read(ordered, range(len(ordered)), vocabulary)
         return Index(fingerprint, ordered, vocabulary, keys, counts, lengths)
     changed: list[int] = []
-    if len(ordered) == previous.size and list(map(_NAME, ordered)) == list(map(_NAME, previous.tools)):
+    if len(ordered) == previous.size and list(map(_NAME, ordered)) == list(previous.numbers):
         new_numbers = np.arange(previous.size, dtype=np.int64)
-        for number, (tool, before) in enumerate(zip(ordered, previous.tools, strict=True)):
-            if tool is not before and tool != before:
-                changed.append(number)
+        others = compress(range(previous.size), map(is_not, ordered, previous.tools))
+        changed += [number for number in others if ordered[number] != previous.tools[number]]
         new_numbers[changed] = -1
-        return _refreshed(previous, ordered, fingerprint, new_numbers, changed)
+        return _refreshed(previous, ordered, fingerprint, new_numbers, changed, numbers=previous.numbers)
     new_numbers = np.full(previous.size, -1, dtype=np.int64)
     for number, tool in enumerate(ordered):
         old = previous.numbers.get(tool.name)
@@ -275,42 +273,49 @@ def build(tools: Iterable[Tool], fingerprint: str, *, previous: Index | None = N
 
 
 def _refreshed(
-    previous: Index, tools: tuple[Tool, ...], fingerprint: str, new_numbers: Integers, changed: Sequence[int]
+    previous: Index,
+    tools: tuple[Tool, ...],
+    fingerprint: str,
+    new_numbers: Integers,
+    changed: Sequence[int],
+    *,
+    numbers: dict[str, int] | None = None,
 ) -> Index:
     # The vocabulary is shared and grows under its lock; an index never looks past the terms that it knows.
     with previous.vocabulary._lock:
         keys, counts, changed_lengths = _read([tools[number] for number in changed], changed, previous.vocabulary)
-        documents = previous.keys >> FIELD_BITS
-        documents &= _DOCUMENT_MASK
-        kept = (new_numbers >= 0)[documents]
-        kept_keys = previous.keys[kept]
-        moves = new_numbers - np.arange(len(new_numbers))
-        if (moves[new_numbers >= 0] != 0).any():
-            kept_keys += moves[documents[kept]] << FIELD_BITS
-        # Kept tools keep their order, so the kept keys are still sorted and the new ones are merged in.
-        places = np.searchsorted(kept_keys, keys)
-        all_keys, all_counts = _merged(kept_keys, previous.counts[kept], places, keys, counts)
+        all_keys, all_counts = _merged(*_kept(previous, new_numbers), keys, counts)
         lengths = np.zeros((len(tools), len(FIELDS)))
         old_kept = new_numbers >= 0
         lengths[new_numbers[old_kept]] = previous.lengths[old_kept]
         lengths[list(changed)] = changed_lengths
-        return Index(fingerprint, tools, previous.vocabulary, all_keys, all_counts, lengths)
+        return Index(fingerprint, tools, previous.vocabulary, all_keys, all_counts, lengths, numbers=numbers or {})
 
 
-def _merged(
-    keys: Integers, counts: Floats, places: Integers, new_keys: Integers, new_counts: Floats
-) -> tuple[Integers, Floats]:
-    """New entries put before the given places of the old ones; both arrays with one set of positions."""
-    positions = places + np.arange(len(new_keys))
+def _kept(previous: Index, new_numbers: Integers) -> tuple[Integers, Counts]:
+    """The entries of the tools that stay, under their new numbers; the tools keep their order, so they stay sorted."""
+    documents = previous.keys >> FIELD_BITS
+    documents &= _DOCUMENT_MASK
+    kept = np.flatnonzero((new_numbers >= 0).take(documents))
+    keys = previous.keys.take(kept)
+    moves = new_numbers - np.arange(len(new_numbers))
+    if (moves[new_numbers >= 0] != 0).any():
+        keys += moves[documents[kept]] << FIELD_BITS
+    return keys, previous.counts.take(kept)
+
+
+def _merged(keys: Integers, counts: Counts, new_keys: Integers, new_counts: Counts) -> tuple[Integers, Counts]:
+    """New entries put among the old ones, both sorted; both arrays with one set of positions."""
+    positions = np.searchsorted(keys, new_keys) + np.arange(len(new_keys))
     old = np.ones(len(keys) + len(new_keys), dtype=bool)
     old[positions] = False
-    all_keys, all_counts = np.empty(len(old), dtype=np.int64), np.empty(len(old))
+    all_keys, all_counts = np.empty(len(old), dtype=np.int64), np.empty(len(old), dtype=np.float32)
     all_keys[old], all_counts[old] = keys, counts
     all_keys[positions], all_counts[positions] = new_keys, new_counts
     return all_keys, all_counts
 
 
-def _read(tools: Sequence[Tool], numbers: Sequence[int], vocabulary: Vocabulary) -> tuple[Integers, Floats, Floats]:
+def _read(tools: Sequence[Tool], numbers: Sequence[int], vocabulary: Vocabulary) -> tuple[Integers, Counts, Floats]:
     """Sorted keys, counts and field lengths of some tools under their numbers."""
     terms: list[int] = []
     ends: list[int] = []
@@ -335,7 +340,7 @@ def _read(tools: Sequence[Tool], numbers: Sequence[int], vocabulary: Vocabulary)
     first = np.ones(len(raw), dtype=bool)
     np.not_equal(raw[1:], raw[:-1], out=first[1:])
     starts = np.flatnonzero(first)
-    counts = np.diff(np.append(starts, len(raw))).astype(np.float64)
+    counts = np.diff(np.append(starts, len(raw))).astype(np.float32)
     return raw[starts], counts, lengths
 
 
