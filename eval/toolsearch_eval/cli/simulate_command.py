@@ -150,22 +150,30 @@ def read_sizes(text: str | None) -> tuple[int, ...]:
 
 
 def _print(found: Simulated, rows: tuple[SizeRow, ...]) -> None:
-    from toolsearch_eval.sessionlab.report import break_even_lines, break_lines, size_grid, strategy_grid
+    from toolsearch_eval.sessionlab.report import (
+        break_even_lines,
+        break_lines,
+        length_lines,
+        saving_lines,
+        size_grid,
+        strategy_grid,
+    )
 
+    talks = len(found.conversations)
     say(
-        f"{len(found.conversations)} conversations of {neutralise(found.data)}, {neutralise(found.profile.name)} "
-        f"({neutralise(found.profile.model)}), tokens by {found.tokenizer}, prices in "
+        f"{talks} conversation{'' if talks == 1 else 's'} of {neutralise(found.data)}, "
+        f"{neutralise(found.profile.name)} ({neutralise(found.profile.model)}), tokens by {found.tokenizer}, prices in "
         f"{neutralise(found.profile.currency)} of {neutralise(found.profile.prices_as_of)}"
     )
     grid = strategy_grid(found)
-    say("\n" + text_table(grid.header, grid.rows))
+    say("\n" + text_table(grid.header, grid.rows) + "\n")
+    for line in (*saving_lines(found), *break_lines(found), *length_lines(found)):
+        say(neutralise(line))
     if rows:
         by_size = size_grid(rows, found.profile.currency)
         say("\n" + text_table(by_size.header, by_size.rows))
         for line in break_even_lines(rows):
             say(neutralise(line))
-    for line in break_lines(found):
-        tell(line)
     for name in found.strategies:
         broken = next((row for row in found.of(name) if row.broken_by is not None), None)
         if broken is not None and broken.cause is not None:

@@ -122,6 +122,27 @@ def account(replayed: Replayed, profile: ProviderProfile, sizes: Sizes) -> tuple
     return tuple(rows)
 
 
+def kept_share(rows: Sequence[RequestRow]) -> float | None:
+    """How much of what could be cached the next request of the same agent begins with.
+
+    Args:
+        rows: Requests of one strategy, in order; of any number of conversations.
+
+    Returns:
+        0..1: of all tokens up to the last cache mark of a request that another one follows, those that this one begins
+        with; None where no request follows another.
+    """
+    before: dict[tuple[str, str], int] = {}
+    whole = kept = 0
+    for row in rows:
+        key = (row.conversation, row.agent)
+        if key in before:
+            whole += before[key]
+            kept += min(row.common_tokens, before[key])
+        before[key] = row.prefix_tokens
+    return kept / whole if whole else None
+
+
 def tokens_by_part(blocks: Sequence[Block], sizes: Sizes) -> dict[Part, int]:
     """The tokens of each part that has any, in the order of `PARTS`."""
     counted: dict[Part, int] = dict.fromkeys(PARTS, 0)

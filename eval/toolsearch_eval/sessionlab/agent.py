@@ -85,7 +85,8 @@ class Agent:
         discovered = self.session.discovered_names()
         fresh = discovered - self._discovered
         if fresh:
-            words = f"the model was shown {', '.join(sorted(fresh))}"
+            first, *others = sorted(fresh)
+            words = f"the model was shown {first}" + (f" and {len(others)} more" if others else "")
             self._happened.append(Happening(kind="discovery", words=words, tools=fresh))
         self._discovered = discovered
         told = tuple(replace(each, tools=self._as_sent(each.tools)) for each in self._happened)

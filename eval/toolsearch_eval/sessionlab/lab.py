@@ -14,7 +14,7 @@ from toolsearch.errors import DataError, UnknownNameError, UsageError
 from toolsearch_eval.conversation_check import check_conversation
 from toolsearch_eval.conversations import Conversation
 from toolsearch_eval.data import DataSet
-from toolsearch_eval.sessionlab.accounting import RequestRow, account
+from toolsearch_eval.sessionlab.accounting import RequestRow, account, kept_share
 from toolsearch_eval.sessionlab.blocks import PARTS, Part
 from toolsearch_eval.sessionlab.happenings import KINDS, Kind
 from toolsearch_eval.sessionlab.prefix import Sizes
@@ -37,8 +37,10 @@ class Totals:
         cached: Tokens that were read from the cache.
         written: Tokens that were written to it.
         new: Tokens that the cache had no part in; the three add up to `sent`.
+        tool_tokens: Tokens that tell the model about tools.
         output: Tokens that the model wrote.
         cost: Money, in the profile's currency.
+        prefix_kept: See `kept_share`.
         prefix_breaks: Requests that don't begin like the agent's request before, up to that one's last cache mark.
         causes: How many of these breaks have which cause; kinds without one are not in it.
         array_variants: The most different tools arrays that one agent of one conversation sent.
@@ -52,8 +54,10 @@ class Totals:
     cached: int
     written: int
     new: int
+    tool_tokens: int
     output: int
     cost: float
+    prefix_kept: float | None
     prefix_breaks: int
     causes: Mapping[Kind, int]
     array_variants: int
@@ -101,7 +105,7 @@ class Simulated:
 
     def to_json(self) -> dict[str, Any]:
         """The machine-readable form."""
-        inline = _tool_tokens(self.of(BASELINE))
+        inline = self.totals(BASELINE).tool_tokens
         found = {name: self.totals(name) for name in self.strategies}
         return {
             "schema_version": SCHEMA_VERSION,
@@ -113,7 +117,7 @@ class Simulated:
             "currency": self.profile.currency,
             "prices_as_of": self.profile.prices_as_of,
             "assumptions": list(self.profile.assumptions),
-            "strategies": {name: _form(each, inline - _tool_tokens(self.of(name))) for name, each in found.items()},
+            "strategies": {name: _form(each, inline) for name, each in found.items()},
             "warnings": list(self.warnings),
         }
 
@@ -225,8 +229,10 @@ def totals(rows: Sequence[RequestRow], turns: Sequence[Turn]) -> Totals:
         cached=sum(row.use.cached for row in rows),
         written=sum(row.use.written for row in rows),
         new=sum(row.use.new for row in rows),
+        tool_tokens=sum(row.tool_tokens for row in rows),
         output=sum(row.output for row in rows),
         cost=math.fsum(row.cost for row in rows),
+        prefix_kept=kept_share(rows),
         prefix_breaks=sum(row.broken_by is not None for row in rows),
         causes={kind: causes[kind] for kind in KINDS if causes[kind]},
         array_variants=max(map(len, arrays.values()), default=0),
@@ -236,11 +242,7 @@ def totals(rows: Sequence[RequestRow], turns: Sequence[Turn]) -> Totals:
     )
 
 
-def _tool_tokens(rows: Sequence[RequestRow]) -> int:
-    return sum(row.tool_tokens for row in rows)
-
-
-def _form(found: Totals, saved: int) -> dict[str, Any]:
+def _form(found: Totals, inline: int) -> dict[str, Any]:
     prefetch = found.prefetch
     return {
         "requests": found.requests,
@@ -248,10 +250,12 @@ def _form(found: Totals, saved: int) -> dict[str, Any]:
         "output_tokens": found.output,
         "parts": dict(found.parts),
         "cost": found.cost,
+        "prefix_kept": found.prefix_kept,
         "prefix_breaks": found.prefix_breaks,
         "prefix_breaks_by_cause": dict(found.causes),
         "tools_array_variants": found.array_variants,
-        "tool_tokens_saved": saved,
+        "tool_tokens": found.tool_tokens,
+        "tool_tokens_saved": inline - found.tool_tokens,
         "searches": found.searches,
         "failed_calls": found.failed,
         "prefetch": {

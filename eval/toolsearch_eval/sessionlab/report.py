@@ -83,6 +83,33 @@ def break_even_lines(rows: Sequence[SizeRow]) -> tuple[str, ...]:
     return tuple(lines)
 
 
+def saving_lines(simulated: Simulated) -> tuple[str, ...]:
+    """For each strategy what it saves against `inline`, and how much of the prefix it keeps."""
+    inline = simulated.totals(BASELINE)
+    lines = []
+    for name in simulated.strategies:
+        found = simulated.totals(name)
+        said = []
+        if name != BASELINE:
+            fewer = _change(found.tool_tokens, inline.tool_tokens, "fewer")
+            said.append(f"{fewer} tokens about tools than {BASELINE}")
+            said.append(f"{_change(found.cost, inline.cost, 'less')} money")
+        if found.prefix_kept is not None:
+            said.append(f"keeps {percent(found.prefix_kept)} of the prefix")
+        if said:
+            lines.append(f"{name}: {', '.join(said)}")
+    return tuple(lines)
+
+
+def percent(share: float) -> str:
+    """A share with one decimal.
+
+    >>> percent(0.3618)
+    '36.2 %'
+    """
+    return f"{100 * share:.1f} %"
+
+
 def break_lines(simulated: Simulated) -> tuple[str, ...]:
     """For each strategy whose prefix breaks, how often it does, and why."""
     lines = []
@@ -94,13 +121,15 @@ def break_lines(simulated: Simulated) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def length_lines(simulated: Simulated, first: str, other: str) -> tuple[str, ...]:
-    """From how many turns, and from how many requests on the first strategy costs less than the other."""
+def length_lines(simulated: Simulated, first: str = "stable+delta", other: str = "stable+header") -> tuple[str, ...]:
+    """From how many turns, and from how many requests on a strategy costs less than the other; none without both."""
+    if not {first, other} <= set(simulated.strategies):
+        return ()
     lines = []
     for unit in UNITS:
         start = crossing(by_length(simulated.of(first), simulated.of(other), unit=unit))
-        said = "at no length" if start is None else f"from {unit} {start} on"
-        lines.append(f"{first} costs less than {other}, over conversations: {said}")
+        said = f"at no number of {unit}s" if start is None else f"from {unit} {start} on"
+        lines.append(f"{first} costs less than {other} {said} (mean over conversations)")
     return tuple(lines)
 
 
@@ -115,6 +144,7 @@ def pieces_of(simulated: Simulated, sizes: Sequence[SizeRow]) -> tuple[Piece, ..
         ),
         Heading("Strategies"),
         strategy_grid(simulated),
+        Lines(saving_lines(simulated)),
     ]
     if can_draw():
         said = "; ".join(f"{name}: {found.cached:,} + {found.written:,} + {found.new:,}" for name, found in totals)
@@ -230,7 +260,7 @@ def _header_or_delta(simulated: Simulated) -> list[Piece]:
     by_turn = by_length(*(simulated.of(name) for name in pair))
     return [
         Heading("Header or delta"),
-        Lines(length_lines(simulated, *pair)),
+        Lines(length_lines(simulated)),
         Grid(("conversation", "turns", "delta", "header", "delta is cheaper from turn", "from request"), tuple(rows)),
         Paragraph("What a conversation has cost on average by the end of a turn, over those that are that long:"),
         _length_grid(by_turn),
@@ -245,6 +275,11 @@ def _length_grid(lines: Sequence[AtLength]) -> Grid:
             for line in lines
         ),
     )
+
+
+def _change(value: float, against: float, less: str) -> str:
+    share = value / against - 1 if against else 0.0
+    return f"{percent(abs(share))} {'more' if share > 0 else less}"
 
 
 def _signed(tokens: int, is_sum: bool) -> str:

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ from toolsearch_eval.data import DataSet, load_data
 from toolsearch_eval.sessionlab.lab import Simulated, chosen_conversations, simulate
 from toolsearch_eval.sessionlab.prefix import Sizes
 from toolsearch_eval.sessionlab.providers import Prices, provider_profile
-from toolsearch_eval.sessionlab.report import requests_csv, write_simulation
+from toolsearch_eval.sessionlab.report import length_lines, requests_csv, saving_lines, write_simulation
 from toolsearch_eval.sessionlab.scaling import SizeRow, break_even, scaling, sized_catalog
 from toolsearch_eval.sessionlab.shown import repriced, waterfall
 
@@ -107,6 +108,20 @@ def test_other_prices_change_the_money_and_nothing_else(simulated: Simulated) ->
     priced = repriced(rows, Prices(input=1, cached=0, written=0, output=0))
     assert [each.use for each in priced] == [each.use for each in rows]
     assert sum(each.cost for each in priced) == pytest.approx(sum(each.use.new for each in rows) / 1_000_000)
+
+
+def test_what_is_saved_is_said_in_words(simulated: Simulated) -> None:
+    """A line for each strategy with shares that follow from the totals; length counts only where both strategies ran."""
+    inline, header = simulated.totals("inline"), simulated.totals("stable+header")
+    assert (inline.prefix_kept, header.prefix_kept) == (1.0, 1.0)
+    assert saving_lines(simulated)[1] == (
+        f"stable+header: {100 * (1 - header.tool_tokens / inline.tool_tokens):.1f} % fewer tokens about tools than "
+        f"inline, {100 * (1 - header.cost / inline.cost):.1f} % less money, keeps 100.0 % of the prefix"
+    )
+    by_turn, by_request = length_lines(simulated)
+    assert by_turn == "stable+delta costs less than stable+header from turn 2 on (mean over conversations)"
+    assert by_request == "stable+delta costs less than stable+header from request 2 on (mean over conversations)"
+    assert length_lines(replace(simulated, strategies=("stable+delta",))) == ()
 
 
 def test_a_simulation_is_written_whole_or_not_at_all(simulated: Simulated, tmp_path: Path) -> None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
-from toolsearch_eval.sessionlab.accounting import RequestRow
+from toolsearch_eval.sessionlab.accounting import RequestRow, kept_share
 from toolsearch_eval.sessionlab.cache import CacheUse
 from toolsearch_eval.sessionlab.session_length import AtLength, by_length, cheaper_from, crossing
 
@@ -84,3 +85,16 @@ def test_what_is_cheaper_for_a_while_does_not_count(gaps: Sequence[float]) -> No
         for place, gap in enumerate(gaps, start=1)
     ]
     assert crossing(lines) == (3 if gaps == [1.0, -1.0, 1.0] else None)
+
+
+def test_the_share_of_the_prefix_that_is_kept() -> None:
+    """Of 100 tokens 90 are kept, of a sub-agent's 50 all, as more in common than the prefix holds is no more kept."""
+    rows = requests("long", ("main", 1, 0.0), ("main/1", 1, 0.0), ("main", 1, 0.0), ("main/1", 1, 0.0))
+    tokens = [(100, 0), (50, 0), (120, 90), (70, 60)]
+    rows = [
+        replace(row, prefix_tokens=prefix, common_tokens=common)
+        for row, (prefix, common) in zip(rows, tokens, strict=True)
+    ]
+    assert kept_share(rows) == pytest.approx(140 / 150)
+    assert kept_share(rows[:2]) is None
+    assert kept_share([rows[0], replace(rows[2], conversation="other")]) is None
