@@ -2,7 +2,8 @@
 
 Every tool is asked for in its own words, the first sentence of its description. What a finding says to mend is done in
 a copy of the catalog (invisible characters removed; the words of the name put before the description), and the same
-words are asked again there; the ranks before and after are those of the two searches.
+words are asked again there; the ranks before and after are those of the two searches. What no program can mend has the
+figure that its mending would move: words to be found by, calls that hit the wrong tool, tokens.
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
-import unicodedata
-from collections.abc import Iterable, Sequence
+import statistics
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from toolsearch.catalog.names import shown
@@ -19,6 +21,17 @@ from toolsearch.catalog.registry import ToolRegistry
 from toolsearch.catalog.tool import Tool
 from toolsearch.search.searcher import Searcher
 from toolsearch.tokens import ESTIMATE
+from toolsearch_eval.catalog_texts import (
+    cleaned,
+    findable_words,
+    instruction_in,
+    is_invisible,
+    says_nothing,
+    schema_texts,
+    squeezed,
+    visible,
+    words_of,
+)
 
 LOOKED_AT = 5
 """As many results as a model is shown unless it asks for more; a tool further down is not found."""
@@ -28,16 +41,6 @@ COSTLY = 1000
 
 OWN_WORDS = 25
 """Words of a description that are asked for."""
-
-_INVISIBLE = ("Cc", "Cf", "Co")
-_INSTRUCTION = re.compile(
-    r"ignore (?:all |any )?(?:the )?(?:previous|prior|above|other) (?:instructions?|prompts?|rules)"
-    r"|do not (?:tell|inform|mention (?:this|it) to) the user|without telling the user"
-    r"|</?(?:system|important|secret|instructions?)[\s>]|<!--"
-    r"|before (?:using|calling) any other tool",
-    re.IGNORECASE,
-)
-_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\dA-Za-z_]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +76,8 @@ def catalog_findings(tools: Iterable[Tool]) -> list[Finding]:
     mended = {tool.name: _mended(tool, before[tool.name]) for tool in deferred}
     changed = any(mended[tool.name] is not tool for tool in deferred)
     after = best_ranks(deferred, list(mended.values())) if changed else before
-    found = [finding for tool in deferred for finding in _of_tool(tool, mended[tool.name], before, after)]
+    found = [finding for tool in deferred for finding in _of_tool(tool, before, after)]
+    found += [*_without_words(deferred), *_alike(deferred)]
     return sorted(found, key=lambda finding: (finding.tool, finding.part))
 
 
@@ -85,7 +89,7 @@ def own_queries(tool: Tool) -> tuple[str, ...]:
     >>> own_queries(Tool(name="sendMail_v2", description="Send a mail. It takes a while."))
     ('Send a mail',)
     """
-    first = re.split(r"[.!?。！？\n](?:\s|$)", _visible(tool.description or "").strip(), maxsplit=1)[0]
+    first = re.split(r"[.!?。！？\n](?:\s|$)", visible(tool.description or "").strip(), maxsplit=1)[0]
     query = " ".join(first.split()[:OWN_WORDS])
     return (query,) if query else ()
 
@@ -107,43 +111,81 @@ def best_ranks(asked: Sequence[Tool], catalog: Sequence[Tool]) -> dict[str, int 
     return ranks
 
 
-def _visible(text: str) -> str:
-    return "".join(sign for sign in text if sign in "\n\t\u200c\u200d" or unicodedata.category(sign) not in _INVISIBLE)
-
-
 def _mended(tool: Tool, rank: int | None) -> Tool:
     """The tool as a program can mend it; itself when there is nothing to mend."""
-    text = _visible(tool.description or "")
+    clean = cleaned(tool)
     if own_queries(tool) and (rank is None or rank > LOOKED_AT):
-        words = " ".join(_WORD.findall(tool.leaf))
-        text = f"{words}. {text}".strip()
-    return tool if text == (tool.description or "") else dataclasses.replace(tool, description=text)
+        words = " ".join(words_of(tool.leaf))
+        return dataclasses.replace(clean, description=f"{words}. {clean.description or ''}".strip())
+    return clean
 
 
-def _of_tool(tool: Tool, mended: Tool, before: dict[str, int | None], after: dict[str, int | None]) -> list[Finding]:
+def _of_tool(tool: Tool, before: Mapping[str, int | None], after: Mapping[str, int | None]) -> list[Finding]:
     name, found = tool.name, []
-    description = tool.description or ""
     rank, later = before[name], after[name]
-    hidden = len(description) - len(_visible(description))
     moved = f"in its own words: {_rank_words(rank)} now, {_rank_words(later)} with the mended text"
-    if hidden:
-        message = f"holds {hidden} invisible or control characters; remove them"
-        found.append(Finding(name, "description", message, moved, rank, later))
-    match = _INSTRUCTION.search(_visible(description)) or _INSTRUCTION.search(_visible(_schema_text(tool)))
-    if match:
+    parts = {
+        "description": [tool.description or ""],
+        "search_hint": [tool.search_hint or ""],
+        "input_schema": list(schema_texts(tool.input_schema)),
+    }
+    for part, texts in parts.items():
+        hidden = sum(is_invisible(sign) for text in texts for sign in text)
+        if hidden:
+            message = f"holds {hidden} invisible or control characters; remove them"
+            found.append(Finding(name, part, message, moved, rank, later))
+    steering = [(text, words) for texts in parts.values() for text in texts if (words := instruction_in(text))]
+    if steering:
         # The figure here is no rank: a model that is steered costs more than any place in a list.
-        message = f"reads like an instruction to the model ({shown(match[0])}); read it before you load the tool"
-        found.append(Finding(name, "instructions", message, "no text of this tool steers the model", rank))
+        tokens = sum(ESTIMATE.count(text) for text, _ in steering)
+        message = f"reads like an instruction to the model ({shown(steering[0][1])}); read it before you load the tool"
+        gain = f"{tokens} tokens that steer are not put before the model"
+        found.append(Finding(name, "instructions", message, gain, rank, rank))
     if (rank is None or rank > LOOKED_AT) and own_queries(tool):
         message = "is not among the first five for its own first sentence; say there what sets it apart"
         found.append(Finding(name, "findability", message, moved, rank, later))
-    whole = ESTIMATE.count(description) + ESTIMATE.count(_schema_text(tool))
+    whole = ESTIMATE.count(tool.description or "") + ESTIMATE.count(_schema_text(tool))
     if whole > COSTLY:
         message = f"costs about {whole} tokens each time it is shown; shorten description and schema to {COSTLY}"
         gain = f"about {whole - COSTLY} tokens each time"
         found.append(Finding(name, "size", message, gain, rank, rank, whole - COSTLY))
-    if not description.strip():
-        found.append(Finding(name, "description", "is missing; say what the tool does", "it has words to be found by"))
+    return found
+
+
+def _without_words(tools: Sequence[Tool]) -> list[Finding]:
+    """Descriptions that are missing, or say nothing that the name does not say."""
+    bare = {tool.name: says_nothing(tool) for tool in tools if says_nothing(tool) or not _has_description(tool)}
+    usual = [findable_words(tool) for tool in tools if tool.name not in bare]
+    found = []
+    for tool in tools:
+        if tool.name in bare:
+            what = "says nothing that the name does not" if bare[tool.name] else "is missing"
+            gain = f"found by {findable_words(tool)} different words now"
+            if usual:
+                gain += f", a described tool of this catalog by {statistics.median(usual):.0f}"
+            found.append(Finding(tool.name, "description", f"{what}; say what the tool does and to what", gain))
+    return found
+
+
+def _has_description(tool: Tool) -> bool:
+    return bool(visible(tool.description or "").strip())
+
+
+def _alike(tools: Sequence[Tool]) -> list[Finding]:
+    """Tools of one server whose names differ only in case, separators or letters that look alike."""
+    groups: dict[tuple[str | None, str], list[Tool]] = defaultdict(list)
+    for tool in tools:
+        groups[tool.server, squeezed(tool.leaf)].append(tool)
+    found = []
+    for (_, key), group in groups.items():
+        if key and len(group) > 1:
+            for tool in group:
+                others = ", ".join(sorted(shown(each.name) for each in group if each is not tool)[:3])
+                message = f"can't be told apart from {others}; rename it by what sets it apart"
+                gain = (
+                    f"a name that is remembered hits 1 of {len(group)} tools by chance now, then the one that was meant"
+                )
+                found.append(Finding(tool.name, "name", message, gain))
     return found
 
 

@@ -68,7 +68,9 @@ def test_instructions_to_the_model_are_told(text: str, told: bool) -> None:
 def test_a_costly_tool_is_told_with_the_tokens_to_save() -> None:
     """The gain of a huge schema is what it has above the bound."""
     fields = {f"field_{number}": {"type": "string", "description": "one of many"} for number in range(300)}
-    tool = Tool(name="import_rows", description="Import rows.", input_schema={"type": "object", "properties": fields})
+    tool = Tool(
+        name="import_rows", description="Import rows of a file.", input_schema={"type": "object", "properties": fields}
+    )
     [finding] = catalog_findings([tool])
     assert finding.part == "size"
     assert finding.tokens_saved > COSTLY
