@@ -109,14 +109,12 @@ class CrewBench:
         idle = workers[: len(waiting)]
         busy: dict[Connection, tuple[Any, int]] = {}
         failed: dict[int, ToolSearchError] = {}
-        while busy or (waiting and idle):
+        while busy or (waiting and idle and not failed):
             while waiting and idle and not failed:
                 process, connection = idle.pop(0)
                 number = waiting.popleft()
                 connection.send(("rank", self._packed, chunks[number]))
                 busy[connection] = (process, number)
-            if failed:
-                waiting.clear()
             ready = wait(list(busy))
             for connection in [each for each in busy if each in ready]:
                 process, number = busy.pop(connection)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 from collections.abc import Callable
 from dataclasses import replace
+from multiprocessing.connection import Connection
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -75,6 +76,19 @@ def test_a_process_with_other_code_ranks_nothing(
     with pytest.raises(UsageError, match="the code changed since the evaluation began; begin it again"):
         evaluate(many, [resolve_ranker("bm25f")], jobs=2, cache=RankingCache(tmp_path / "cache"))
     assert list((tmp_path / "cache").iterdir()) == []
+
+
+def test_failures_that_all_come_at_once_end_it(many: DataSet, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where every process fails at the same moment while chunks are left, that is told and nobody is waited for."""
+
+    def wait_for_all(connections: list[Connection]) -> list[Connection]:
+        assert connections, "a wait for nobody never ends"
+        return [each for each in connections if each.poll(None)]
+
+    monkeypatch.setattr("toolsearch_eval.runs.jobs.wait", wait_for_all)
+    monkeypatch.setattr("toolsearch_eval.runs.jobs.code_version", lambda: "older")
+    with pytest.raises(UsageError, match="the code changed since the evaluation began; begin it again"):
+        evaluate(many, [resolve_ranker("bm25f")], jobs=2)
 
 
 @pytest.mark.parametrize("jobs", [1, 2, 4])
