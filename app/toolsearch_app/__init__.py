@@ -1,6 +1,6 @@
 """Showing: the dashboard, over the functions that the command line uses too.
 
-What a page is (`pages/<name>.py`; `page_names` names all seven, and one whose file is missing is not listed):
+What a page is (`views/<name>.py`; `page_names` names all seven, and one whose file is missing is not listed):
 
 1. A script that runs from top to bottom at every change: it takes choices, calls functions, and shows what they give.
    It works nothing out: what a chart or a table holds is made in `tables/<name>.py` (rows as a DataFrame) and

@@ -14,7 +14,8 @@ from toolsearch_app.page_names import PAGES
 st.set_page_config(
     page_title="toolsearch", page_icon=str(Path(__file__).parent / "icon.png"), layout="wide", menu_items={}
 )
-folder = Path(__file__).parent / "pages"
+# Not in a folder "pages": Streamlit would run what it finds there by itself when such a page is opened first.
+folder = Path(__file__).parent / "views"
 listed = [
     st.Page(folder / f"{name}.py", title=title, url_path=None if name == PAGES[0][0] else name)
     for name, title in PAGES

@@ -31,7 +31,7 @@ def start_app(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> StartApp:
         for key, value in (query or {}).items():
             app.query_params[key] = value
         if page is not None:
-            app.switch_page(f"pages/{page}.py")
+            app.switch_page(f"views/{page}.py")
         return app.run()
 
     return start

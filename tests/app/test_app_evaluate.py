@@ -65,7 +65,7 @@ def _start(patch: pytest.MonkeyPatch, runs: Path, *, edit: bool) -> AppTest:
     patch.setenv(VARIABLE, json.dumps({**missing, "runs": str(runs), "edit": edit}))
     st.cache_resource.clear()
     page = AppTest.from_file(str(MAIN), default_timeout=60)
-    page.switch_page("pages/evaluate.py")
+    page.switch_page("views/evaluate.py")
     return page.run()
 
 

@@ -64,3 +64,9 @@ def test_each_page_has_its_address_and_is_told_where_the_server_is() -> None:
     told = '<script>window.__streamlit = { BACKEND_BASE_URL: window.location.origin + "/" }</script>'
     assert answer.replace(told, "") == own
     assert answer.index(told) < answer.index("<script type=")
+
+
+def test_every_named_page_is_there() -> None:
+    """Each page has its file and no file lacks one; in a folder `pages` Streamlit would run them without the frame."""
+    assert {f"{name}.py" for name, _ in PAGES} == {path.name for path in (HOUSE / "views").glob("*.py")}
+    assert not (HOUSE / "pages").exists()

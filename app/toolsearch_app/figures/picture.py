@@ -15,6 +15,8 @@ COLOURS: Final = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e0
 SIDE_A: Final = "#e69f00"
 SIDE_B: Final = "#0072b2"
 GREY: Final = "#8c8c8c"
+SHORT: Final = "datum.value ? format(datum.value, '~s') : '0'"
+"""How an axis writes large numbers: 0, 50k, 1.2M."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
