@@ -120,6 +120,31 @@ CLAIMS: list[tuple[str, Callable[[Mapping[str, Block]], bool]]] = [
         lambda stored: [line["goal"] for line in _lines(stored["confidence"])] == ["at least 70%", "at most 5%"] * 2,
     ),
     (
+        "the breaks that are left are compactions",
+        lambda stored: (
+            {
+                str(line["anthropic"]).split(" by ")[1]
+                for line in _lines(stored["lab"])
+                if str(line["statement"]).startswith("What breaks it (stable")
+            }
+            == {"compaction"}
+        ),
+    ),
+    (
+        "`delta` saves more of it with every provider",
+        lambda stored: all(
+            float(str(delta[name]).split()[0]) > float(str(header[name]).split()[0]) + 10
+            for header, delta in [
+                [
+                    line
+                    for line in _lines(stored["lab"])
+                    if str(line["statement"]).startswith("Deferring saves of the money")
+                ]
+            ]
+            for name in ("anthropic", "openai", "gemini")
+        ),
+    ),
+    (
         "The second goal is missed by far.",
         lambda stored: all(line["share flagged"] > 0.1 for line in _lines(stored["confidence"])[1::2]),
     ),

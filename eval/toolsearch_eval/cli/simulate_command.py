@@ -48,6 +48,12 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     )
     parser.add_argument("--teams", action="store_true", help="agent teams are on: their tools are always loaded")
     parser.add_argument(
+        "--pin",
+        action="append",
+        metavar="TOOL",
+        help="this tool is always loaded; may be given again (not for --sizes)",
+    )
+    parser.add_argument(
         "--sizes", metavar="N,N,…", help="over catalogs of so many deferred tools too, and from which size on it pays"
     )
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the draw of these catalogs (default: 0)")
@@ -96,6 +102,7 @@ def run(args: argparse.Namespace) -> int:
             split=args.split,
             only=only,
             teams=args.teams,
+            pins=args.pin or (),
             pace=pace,
             progress=advance,
         )

@@ -11,6 +11,7 @@ from toolsearch.errors import UnknownNameError, UsageError
 from toolsearch_eval.ablation.kept import make_ablation, stale
 from toolsearch_eval.figures.block import Block, differences
 from toolsearch_eval.figures.examples import refreshed
+from toolsearch_eval.figures.lab import measure_lab
 from toolsearch_eval.figures.orders import measure_orders
 from toolsearch_eval.figures.outputs import CommandFailed, measure_output
 from toolsearch_eval.figures.quality import (
@@ -31,7 +32,7 @@ from toolsearch_eval.figures.store import (
 )
 from toolsearch_eval.figures.tuned import measure_tuned
 
-BLOCKS = ("builtin", "confidence", "suites", "orders", "tuned", "start", "bench", "demo", "test")
+BLOCKS = ("builtin", "confidence", "suites", "orders", "tuned", "lab", "start", "bench", "demo", "test")
 """Every block, in the order in which they are measured. Those of `--suites` and `--bench` only when asked for."""
 _OF_SUITES = ("suites", "orders")
 EXAMPLES = "examples"
@@ -149,6 +150,7 @@ def _measured(task: Task, wanted: Sequence[str], tell: Callable[[str], None]) ->
         "suites": lambda: measure_suites(task.suites or Path(), today=today, tell=tell),
         "orders": lambda: measure_orders(task.data, task.suites or Path(), task.dense, today=today, tell=tell),
         "tuned": lambda: measure_tuned(task.data, today=today),
+        "lab": lambda: measure_lab(task.data, today=today),
         "start": lambda: measure_start(today=today),
         "bench": lambda: measure_bench(task.bench, today=today, tell=tell),
         "demo": lambda: measure_output("demo", folder, today=today, environment=task.environment),

@@ -133,6 +133,7 @@ def simulate(
     tools: Sequence[Tool] | None = None,
     config: SearchConfig = DEFAULT,
     teams: bool = False,
+    pins: Sequence[str] = (),
     pace: Pace | None = None,
     progress: Callable[[int], object] = lambda done: None,
 ) -> Simulated:
@@ -148,11 +149,12 @@ def simulate(
         tools: Another catalog; that of the data set if None.
         config: The search profile.
         teams: Agent teams are on.
+        pins: Tools that stand in every array from the beginning, beside the pins of a conversation.
         pace: How much time passes; the defaults if None.
         progress: Is told 1 after each conversation under each strategy.
 
     Raises:
-        UnknownNameError: There is no such strategy or conversation.
+        UnknownNameError: There is no such strategy, conversation or pinned tool.
         UsageError: There is no conversation to replay.
         DataError: Conversations hold faults; all of them at once.
     """
@@ -160,13 +162,25 @@ def simulate(
     run = [*chosen, *([] if any(each.name == BASELINE for each in chosen) else [strategy(BASELINE)])]
     talks = chosen_conversations(data, split=split, only=only)
     catalog = data.tools if tools is None else tools
+    known = [tool.name for tool in catalog]
+    for name in pins:
+        if name not in known:
+            raise UnknownNameError("tool", name, known)
     rows: list[RequestRow] = []
     turns: dict[str, list[Turn]] = {each.name: [] for each in run}
     warnings: list[str] = []
     for talk in talks:
         for each in run:
             replayed = replay(
-                talk, catalog, each, api=profile.api, counter=sizes.counter, config=config, teams=teams, pace=pace
+                talk,
+                catalog,
+                each,
+                api=profile.api,
+                counter=sizes.counter,
+                config=config,
+                teams=teams,
+                pins=pins,
+                pace=pace,
             )
             rows += account(replayed, profile, sizes)
             turns[each.name] += replayed.turns

@@ -52,6 +52,16 @@ def test_the_published_form(folder: Path, capsys: pytest.CaptureFixture[str]) ->
     assert (found["prefix_breaks"], found["tools_array_variants"], found["searches"]) == (0, 1, 1)
 
 
+def test_a_pinned_tool_is_not_searched_for(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Pinned from the command line, the tool stands in the array: no search, and its definition is sent as a core one."""
+    found = []
+    for pins in ([], ["--pin", "mcp__chat__send"]):
+        assert main(["simulate", "--data", str(folder), "--strategy", "stable+delta", "--json", *pins]) == 0
+        found.append(json.loads(capsys.readouterr().out)["strategies"]["stable+delta"])
+    assert [each["searches"] for each in found] == [1, 0]
+    assert found[1]["parts"]["core_tools"] > found[0]["parts"]["core_tools"] / 2
+
+
 def test_a_folder_with_everything(folder: Path, tmp_path: Path) -> None:
     """Summary, every request as CSV, the report in both forms and the sizes; never written over."""
     out = tmp_path / "out"
@@ -111,6 +121,7 @@ def test_faults_against_the_catalog_too(folder: Path, capsys: pytest.CaptureFixt
         (["--sizes", "0"], "at least 1"),
         (["--seed", "-1"], "at least 0"),
         (["--pause", "-1"], "at least 0"),
+        (["--pin", "mcp__chat__sned"], "mcp__chat__send"),
         (["--pause", "nan"], "at least 0"),
     ],
 )
