@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/ready
 MODULES := toolsearch/toolsearch eval/toolsearch_eval app/toolsearch_app datasets/toolsearch_datasets tests
 
-.PHONY: demo test check check-world gate bless fix bench figures app
+.PHONY: demo test check check-world gate bless fix bench figures screenshots app
 .DEFAULT_GOAL := test
 
 $(READY): pyproject.toml constraints.txt
@@ -50,6 +50,10 @@ bench: $(READY)
 
 figures: $(READY)
 	$(BIN)/python -m toolsearch_eval.figures
+
+# The README's pictures of the dashboard, taken in the machine's own Chromium.
+screenshots: $(READY)
+	$(BIN)/python -m toolsearch_app.screenshots docs/pictures
 
 app: $(READY)
 	$(BIN)/toolsearch app
