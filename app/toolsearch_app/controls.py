@@ -10,7 +10,7 @@ import pandas
 import streamlit as st
 
 from toolsearch.errors import DataError, ToolSearchError
-from toolsearch_app import loading, text
+from toolsearch_app import loading, text, uploads
 from toolsearch_app.figures.picture import Picture
 
 
@@ -39,6 +39,32 @@ def choose(label: str, options: Sequence[str], *, key: str, default: str | None 
 def choose_data(*, key: str = "data") -> str:
     """The choice of a data set, the same on all pages that have one."""
     return choose("Data set", loading.data_ids(), key=key, default="builtin")
+
+
+def upload_data() -> None:
+    """Files of a data set of one's own, for this session alone; faults are shown as the command line shows them."""
+    with st.expander("Your own data"):
+        st.caption(
+            "A catalog alone (.json, .jsonl), or the files of a data set: catalog.jsonl with queries.jsonl and "
+            "qrels.tsv or judgements.jsonl. They are read, never run, and seen by this session alone."
+        )
+        files = st.file_uploader("Data files", uploads.SUFFIXES, accept_multiple_files=True, key="upload")
+        given = {file.name: file.getvalue() for file in files}
+        state = tuple((name, hash(content)) for name, content in given.items())
+        if state != st.session_state.get("upload_state", ()):
+            st.session_state["upload_state"] = state
+            st.session_state.pop(loading.UPLOADED, None)
+            st.session_state.pop("upload_error", None)
+            try:
+                if given:
+                    st.session_state[loading.UPLOADED] = uploads.read_upload(given)
+            except ToolSearchError as error:
+                st.session_state["upload_error"] = error
+        if "upload_error" in st.session_state:
+            show_error(st.session_state["upload_error"])
+        if loading.UPLOADED in st.session_state:
+            found = st.session_state[loading.UPLOADED]
+            st.success(f"{len(found.tools):,} tools, {len(found.queries):,} queries: data set “{loading.UPLOADED}”.")
 
 
 def show_picture(picture: Picture, table: pandas.DataFrame, *, numbers: str = "The numbers") -> None:

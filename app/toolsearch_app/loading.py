@@ -13,15 +13,15 @@ from typing import Final
 import streamlit as st
 
 import toolsearch_datasets
-from toolsearch.catalog.formats import load_catalog
 from toolsearch.catalog.registry import Snapshot, ToolRegistry
 from toolsearch.catalog.tool import Tool
 from toolsearch.config import PROFILES, SearchConfig, load_profile
 from toolsearch.errors import UnknownNameError
 from toolsearch.search.searcher import Searcher
 from toolsearch_app.settings import Settings, from_environment
+from toolsearch_app.uploads import catalog_alone
 from toolsearch_eval.compare import Comparison, compare
-from toolsearch_eval.data import DataSet, fingerprint_of, load_data
+from toolsearch_eval.data import DataSet, load_data
 from toolsearch_eval.data_files import FILES
 from toolsearch_eval.measures import parse_measure
 from toolsearch_eval.runs.reading import Run, RunEntry, list_runs, open_run
@@ -170,25 +170,6 @@ def studies_root() -> Path:
 def baselines_root() -> Path:
     """The folder with the gate's baselines; it need not be there."""
     return settings().baselines
-
-
-def catalog_alone(path: Path, name: str) -> DataSet:
-    """A catalog without any query, as a data set.
-
-    Raises:
-        DataError: It holds faults; all of them.
-    """
-    tools = load_catalog(path)
-    about = {"name": name}
-    return DataSet(
-        name=name,
-        path=str(path.parent),
-        tools=tools,
-        queries=(),
-        judgements={},
-        fingerprint=fingerprint_of(tools, (), {}),
-        about=about,
-    )
 
 
 @st.cache_resource(max_entries=8, show_spinner="Reading the data…")

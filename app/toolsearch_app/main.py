@@ -23,6 +23,7 @@ listed = [
 ]
 page = st.navigation(listed)
 with st.sidebar:
+    controls.upload_data()
     st.caption("Changes are allowed." if loading.settings().edit else "Read-only.")
 try:
     page.run()

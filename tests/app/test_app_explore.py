@@ -206,3 +206,42 @@ def test_saved_query_is_in_the_file(app: AppTest, folder: Path) -> None:
     assert (saved.query_id, saved.text, saved.slice) == ("own-1", "run the evil markup", "own")
     assert data.judgements["own-1"] == {"evil_markup": 2}
     assert next_query_id(data) == "own-2"
+
+
+def test_uploaded_catalog_is_searched_and_a_broken_one_is_told(app: AppTest) -> None:
+    """A file of tools becomes a data set of this session; a broken file shows its faults as text and takes it away."""
+    good = b'{"name": "grind_coffee", "description": "Grinds coffee beans."}'
+    app.file_uploader(key="upload").set_value([("mine.jsonl", good, "application/json")]).run()
+    app.selectbox(key="data").set_value("uploaded")
+    app.text_input(key="q").set_value("grind coffee").run()
+    assert not app.exception and not app.error
+    assert any("1 tools, 0 queries" in each.value for each in app.success)
+    assert app.dataframe[0].value["tool"].tolist() == ["grind_coffee"]
+    app.file_uploader(key="upload").set_value([("mine.jsonl", b"{", "application/json")]).run()
+    assert [each.value.partition(" ")[0] for each in app.sidebar.code][:1] == ["mine.jsonl:1:"]
+    assert "uploaded" not in app.selectbox(key="data").options
+
+
+def test_hostile_names_are_text_on_every_page(app: AppTest) -> None:
+    """Names of files, tools, servers and slices that are markup break no page, and stand nowhere as markup."""
+    name = "<img src=x onerror=alert(1)>**b**$x$"
+    tool = {"name": name, "server": name, "description": "Grinds coffee.", "input_schema": {"type": "object"}}
+    query = {"query_id": name, "text": f"grind coffee {HOSTILE}", "slice": name, "split": "dev"}
+    files = {
+        "catalog.jsonl": json.dumps(tool),
+        "queries.jsonl": json.dumps(query),
+        "qrels.tsv": f"query_id\ttool\tgrade\n{name}\t{name}\t2",
+    }
+    given = [(file, f"{content}\n".encode(), "application/json") for file, content in files.items()]
+    app.file_uploader(key="upload").set_value(given).run()
+    app.selectbox(key="data").set_value("uploaded")
+    app.text_input(key="q").set_value("grind coffee").run()
+    app.selectbox(key="tool").set_value(name).run()
+    for page in ("explore", "health", "cache", "savings", "tuning", "gate", "evaluate"):
+        app.switch_page(f"views/{page}.py").run()
+        assert not app.exception
+        shown = [*app.markdown, *app.caption, *app.success, *app.info, *app.warning, *app.error]
+        assert not any(name in each.value for each in shown)
+        assert not any("<img" in each.proto.body for each in app.get("html"))
+    app.file_uploader(key="upload").set_value([(f"{name}.toml", b"", "application/toml")]).run()
+    assert any(name in each.value and "no place in a data set" in each.value for each in app.sidebar.code)

@@ -182,7 +182,8 @@ def test_money_follows_the_prices(found: Simulated) -> None:
     for name in found.strategies:
         assert table.loc[name, "cost"] == pytest.approx(found.totals(name).sent / 1_000_000)
     assert table.loc["inline", "saved"] == 0
-    assert table.loc["inject", "saved"] == pytest.approx(table.loc["inline", "cost"] - table.loc["inject", "cost"])
+    costs = table["cost"].to_dict()
+    assert table.loc["inject", "saved"] == pytest.approx(costs["inline"] - costs["inject"])
     free = savings_tables.money_table(found, Prices(input=0, cached=0, written=0, output=0))
     assert set(free["saved share"]) == {0.0}
     assert "inject 0.0000 (+0%)" in money_picture(free, "USD").text
