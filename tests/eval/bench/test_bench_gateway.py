@@ -15,6 +15,10 @@ def test_the_gateway_is_measured_beside_direct_calls(capsys: pytest.CaptureFixtu
         ("gateway start, 2 servers", "connect and list, one by one"),
         ("call by the gateway, p50", "direct"),
         ("call by the gateway, p95", "direct"),
+        ("call by the gateway, p50", "a bare relay"),
+        ("call by the gateway, p95", "a bare relay"),
+        ("processor time of a call, p50", "direct"),
+        ("processor time of a call, p50", "a bare relay"),
         ("search, p50", None),
         ("search, p95", None),
     ]
