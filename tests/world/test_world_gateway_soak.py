@@ -16,7 +16,9 @@ from pathlib import Path
 from typing import Any
 
 import anyio
-from mcp import ClientSession
+import pytest
+from mcp import ClientSession, StdioServerParameters
+from mcp.client.stdio import stdio_client
 from mcp.shared.memory import create_client_server_memory_streams
 from mcp_types import CallToolResult, TextContent
 
@@ -249,3 +251,54 @@ def test_two_thousand_calls_over_servers_that_live_badly(tmp_path: Path) -> None
     assert tally.reported
     assert {code for _, code in tally.outcomes} == {"ok", *CODES}
     assert sum(count for (_, code), count in tally.outcomes.items() if code == "ok") > tally.calls * 0.4
+
+
+@pytest.mark.parametrize("end", ["closed", signal.SIGTERM, signal.SIGINT])
+def test_the_command_leaves_no_server_behind(tmp_path: Path, end: str | signal.Signals) -> None:
+    """`serve` ends with its client's input, or by a signal, and every process that came of it is gone, hung ones too."""
+    names = SERVERS[:3]
+    for name in names:
+        (tmp_path / f"{name}.json").write_text('{"starts": 0, "generation": 1}', encoding="utf-8")
+    servers = {
+        name: {"command": sys.executable, "args": [str(SERVER), name, str(tmp_path / f"{name}.json")]} for name in names
+    }
+    configuration = tmp_path / "servers.json"
+    configuration.write_text(
+        json.dumps({"mcpServers": {name: {**row, "env": {MARK: str(tmp_path)}} for name, row in servers.items()}}),
+        encoding="utf-8",
+    )
+
+    async def talk() -> None:
+        arguments = ["-m", "toolsearch_eval.cli.main", "serve", "--mcp-config", str(configuration), "--yes"]
+        environ = {**os.environ, MARK: str(tmp_path)}
+        parameters = StdioServerParameters(command=sys.executable, args=arguments, env=environ)
+        with open(os.devnull, "w") as silent:
+            async with (
+                stdio_client(parameters, errlog=silent) as (reading, writing),
+                ClientSession(reading, writing) as one,
+            ):
+                await one.initialize()
+                with anyio.fail_after(60):
+                    while not all([await _answers(one, name) for name in names]):
+                        await anyio.sleep(0.1)
+                # A server each and the process that it leaves behind, and the command.
+                assert len(processes(str(tmp_path))) == 2 * len(names) + 1
+                with anyio.move_on_after(0.5):
+                    await one.call_tool("ExecuteExtraTool", {"tool_name": "mcp__s0__s0_hang", "params": {}})
+                if isinstance(end, signal.Signals):
+                    [command] = [pid for pid, words in processes(str(tmp_path)).items() if "serve" in words]
+                    os.kill(command, end)
+                    with anyio.fail_after(20):
+                        while processes(str(tmp_path)):
+                            await anyio.sleep(0.05)
+
+    anyio.run(talk)
+    deadline = time.monotonic() + 10
+    while processes(str(tmp_path)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert processes(str(tmp_path)) == {}
+
+
+async def _answers(session: ClientSession, name: str) -> bool:
+    arguments = {"tool_name": f"mcp__{name}__{name}_echo", "params": {"word": "here"}}
+    return text(await session.call_tool("ExecuteExtraTool", arguments)) == "here"
