@@ -2,8 +2,9 @@
 
 `moody_server.py STATE`: STATE is JSON with `start` (`ok`, `down`: ends at once, `wait`: until it says otherwise, `noise`:
 lines that are no messages come first, `refuse`: its list is an error, `nonsense`: its list is none) and `tools` (names).
-Each tool says its name; `crash`, `hang`, `forget`, `deaf`, `endless`, `tell`, `count`, `leak` and `leak_result` do what they
-are called. It repeats the key that it was given wherever a server can.
+Each tool says its name and its word, which is the pause of `count` in seconds; `crash`, `hang`, `forget`, `deaf`,
+`endless`, `tell`, `count`, `leak` and `leak_result` do what they are called. It repeats the key that it was given wherever
+a server can.
 """
 
 import json
@@ -67,7 +68,7 @@ def call(number: object, params: dict[str, Any]) -> None:
     if name == "count":
         token = (params.get("_meta") or {}).get("progressToken")
         for step in range(1, 6):
-            time.sleep(0.15)
+            time.sleep(float(arguments.get("word") or 0.02))
             if token is not None:
                 send({"method": "notifications/progress", "params": {"progressToken": token, "progress": step}})
     if name in ("leak", "leak_pinned"):
