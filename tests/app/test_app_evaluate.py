@@ -18,6 +18,7 @@ from toolsearch_app.tables.evaluate import (
     as_dumbbells,
     chosen_moves,
     means_table,
+    most_telling,
     moves_table,
     needed_table,
     rankings_table,
@@ -116,11 +117,21 @@ def test_dumbbells_and_table_hold_the_same_queries(found: Comparison) -> None:
     assert f"largest gain first: {rows[0].query_id} " in dumbbell_picture(rows, "nDCG@10").text
 
 
+def test_few_places_hold_gains_and_falls_both(found: Comparison) -> None:
+    """Of two places one is the largest gain's and one the worst fall's; where one kind is few the other takes its place."""
+    better, worse = (chosen_moves(found, way) for way in ("better", "worse"))
+    assert better and worse
+    both = (*better, *worse)
+    assert most_telling(both, 2) == (better[0], worse[0])
+    assert most_telling(both, len(both)) == both
+    assert most_telling((*better, worse[0]), 5) == (*better[:4], worse[0])
+
+
 def test_one_query_has_both_rankings_and_what_it_needs(found: Comparison) -> None:
     """The rankings stand as they were judged, and each needed tool has its rank on both sides."""
     moved = found.moved[0]
     table = rankings_table(moved)
-    assert [name for name in table["B"] if name] == list(moved.ranking_b)
+    assert [name for name in table["B"] if name != "-"] == list(moved.ranking_b)
     for row in needed_table(moved).to_dict("records"):
         expected = str(moved.ranking_b.index(row["tool"]) + 1) if row["tool"] in moved.ranking_b else "-"
         assert (row["rank in B"], row["grade"]) == (expected, moved.grades[row["tool"]])

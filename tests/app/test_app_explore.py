@@ -57,7 +57,7 @@ def app(folder: Path) -> Iterator[AppTest]:
 
 
 def _heads(app: AppTest) -> list[str]:
-    return [head.value for head in app.subheader]
+    return [head.value for head in app.header]
 
 
 def test_parts_lie_end_to_end_up_to_the_score() -> None:

@@ -73,8 +73,9 @@ def timeline_picture(table: pandas.DataFrame, strategy: str, chosen: int | None 
         .mark_text(fontSize=10, fontWeight="bold", color="#000000")
         .encode(x=across, y=altair.Y("middle:Q", scale=scale), text="begins:N")
     )
+    broken, looked_at = drawn[drawn["broken by"] != ""], drawn[drawn["request"] == chosen]
     crosses = (
-        altair.Chart(drawn[drawn["broken by"] != ""])
+        altair.Chart(broken)
         .mark_point(shape="cross", angle=45, filled=True, size=90, color=COLOURS[3], opacity=1)
         .encode(
             x=across,
@@ -83,12 +84,14 @@ def timeline_picture(table: pandas.DataFrame, strategy: str, chosen: int | None 
         )
     )
     frame = (
-        altair.Chart(drawn[drawn["request"] == chosen])
+        altair.Chart(looked_at)
         .mark_bar(fillOpacity=0, stroke=GREY, strokeWidth=2, strokeDash=[4, 2])
         .encode(x=across, y=altair.Y("sent:Q", scale=scale))
     )
     # Bars and strip have colours of their own; every other layer has a fixed one.
-    chart = altair.layer(bars, strip, named, crosses, frame).resolve_scale(color="independent")
+    # A layer without a row would be a picture without a name for whoever can't see it.
+    more = [layer for layer, rows in ((crosses, broken), (frame, looked_at)) if len(rows)]
+    chart = altair.layer(bars, strip, named, *more).resolve_scale(color="independent")
     return Picture(chart=chart.properties(height=340), text=_timeline_text(table, strategy))
 
 

@@ -80,6 +80,23 @@ def chosen_moves(comparison: Comparison, moves: Moves, part: str = ANY_SLICE) ->
     )
 
 
+def most_telling(moved: Sequence[Moved], limit: int) -> tuple[Moved, ...]:
+    """Some of the queries that moved: half of them gains, half falls, more of the one where the other has too few.
+
+    Args:
+        moved: Largest move first.
+        limit: How many at most.
+
+    Returns:
+        In their order.
+    """
+    gains = [each for each in moved if each.b > each.a]
+    falls = [each for each in moved if each.b <= each.a]
+    fallen = min(len(falls), max(limit // 2, limit - len(gains)))
+    kept = {each.query.query_id for each in (*falls[:fallen], *gains[: limit - fallen])}
+    return tuple(each for each in moved if each.query.query_id in kept)
+
+
 def moves_table(moved: Sequence[Moved], limit: int) -> pandas.DataFrame:
     """A row for each of the queries that moved most: id, slice, both values, the change, and what was asked."""
     rows = [
@@ -91,7 +108,7 @@ def moves_table(moved: Sequence[Moved], limit: int) -> pandas.DataFrame:
             "change": each.b - each.a,
             "text": line(each.query.text, 160),
         }
-        for each in moved[:limit]
+        for each in most_telling(moved, limit)
     ]
     return pandas.DataFrame(rows, columns=["query", "slice", "A", "B", "change", "text"])
 
@@ -100,7 +117,7 @@ def as_dumbbells(moved: Sequence[Moved], limit: int) -> tuple[DumbbellRow, ...]:
     """The same for drawing, largest gain first and the losses with the largest last."""
     rows = [
         DumbbellRow(query_id=each.query.query_id, text=each.query.text, slice=each.query.slice, a=each.a, b=each.b)
-        for each in moved[:limit]
+        for each in most_telling(moved, limit)
     ]
     return tuple(sorted(rows, key=lambda row: (row.a - row.b, row.query_id)))
 
@@ -110,8 +127,8 @@ def rankings_table(moved: Moved) -> pandas.DataFrame:
     rows = [
         {
             "rank": int(rank),
-            "A": line(before),
-            "B": line(after),
+            "A": line(before) or "-",
+            "B": line(after) or "-",
             "change in B": change,
             "grade of B": grade or ("unlabelled" if after else ""),
         }

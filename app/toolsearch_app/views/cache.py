@@ -120,10 +120,10 @@ st.caption(
     f"{text.plain(profile.name)} ({text.plain(profile.model)}), prices in {profile.currency} of "
     f"{profile.prices_as_of}; tokens by {text.plain(found.tokenizer)}."
 )
-st.subheader("Strategies side by side", anchor=False)
+st.header("Strategies side by side", anchor=False)
 compared = tables.strategies_table(found)
 controls.show_picture(figures.strategies_picture(compared), compared)
-st.subheader("Turn by turn", anchor=False)
+st.header("Turn by turn", anchor=False)
 sent = found.of(chosen_strategy)
 listed = tables.requests_table(sent)
 place_of_chart = st.container()

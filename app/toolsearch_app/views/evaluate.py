@@ -71,17 +71,21 @@ def choose_side(side: str, run_ids: list[str], nth: int) -> tuple[Run, str]:
 def show_headline(found: Comparison) -> None:
     """The outcome: the difference with its interval, and how sure it is."""
     overall = found.overall
-    columns = st.columns(4)
+    columns = st.columns((2, 2, 3, 2))
     columns[0].metric("B less A", interval_text(overall.difference, signed=True).split(" ")[0])
-    columns[1].metric("p (sign flips)", p_text(overall.p))
-    columns[2].metric("groups better / equal / worse", f"{overall.wins} / {overall.ties} / {overall.losses}")
-    columns[3].metric("detectable", "-" if overall.detectable is None else f"{overall.detectable:.3f}")
+    columns[1].metric("p (sign flips)", p_text(overall.p), help="How often chance alone gives such a difference.")
+    columns[2].metric("Groups better / equal / worse", f"{overall.wins} / {overall.ties} / {overall.losses}")
+    columns[3].metric(
+        "Smallest detectable",
+        "-" if overall.detectable is None else f"{overall.detectable:.3f}",
+        help="The smallest difference that so many groups would show in four of five cases.",
+    )
     st.markdown(text.plain(headline(found)))
 
 
 def show_moves(found: Comparison) -> tuple[Moved, ...]:
     """The queries that moved, as far as they were asked for."""
-    st.subheader("Query by query", anchor=False)
+    st.header("Query by query", anchor=False)
     if not found.moved:
         st.info("No query moved: both sides have the same value everywhere.")
         return ()
@@ -105,7 +109,7 @@ def show_moves(found: Comparison) -> tuple[Moved, ...]:
 
 def show_query(chosen: tuple[Moved, ...], a: Named, b: Named) -> None:
     """One query: what was asked, what it needs, both rankings, and on request the reasons."""
-    st.subheader("One query", anchor=False)
+    st.header("One query", anchor=False)
     by_id = {each.query.query_id: each for each in chosen}
     moved = by_id[controls.choose("Query", list(by_id), key="query")]
     st.markdown(f"**Asked:** {text.plain(moved.query.text)}")
@@ -148,11 +152,11 @@ comparison = loading.comparison(run_a.run_id, ranker_a, run_b.run_id, ranker_b, 
 show_headline(comparison)
 sides = ((f"A: {ranker_a}", run_a, ranker_a), (f"B: {ranker_b}", run_b, ranker_b))
 controls.show_table(means_table(sides, run_a.measures), "Means with their 95% intervals")
-st.subheader("By slice", anchor=False)
+st.header("By slice", anchor=False)
 rows = forest_rows(comparison)
 slices = slices_table(rows)
 controls.show_picture(forest_picture(rows, slices, str(measure)), slices.drop(columns="few"))
-st.subheader("Settings that differ", anchor=False)
+st.header("Settings that differ", anchor=False)
 profiles = [recorded_profile(run, ranker) for _, run, ranker in sides]
 if profiles[0] is None or profiles[1] is None:
     st.caption("Only profiles have settings; at least one of these rankers is none.")

@@ -86,7 +86,7 @@ def show_side(
     grades: dict[str, int] | None,
 ) -> None:
     """One ranking: its flags, its bars, its numbers."""
-    st.subheader(f"{side}: {text.plain(config.name)}", anchor=False)
+    st.header(f"{side}: {text.plain(config.name)}", anchor=False)
     if not response.results:
         st.info(f"{side} finds nothing: no tool of this catalog shares a word with the query.")
         return
@@ -102,7 +102,7 @@ def show_side(
 
 def show_tools(snapshot: Snapshot, a: SearchResponse, b: SearchResponse, tokens: dict[str, int]) -> None:
     """Every tool that was found, with its text and the matched words marked."""
-    st.subheader("What was found", anchor=False)
+    st.header("What was found", anchor=False)
     controls.show_table(places_table(a.results, b.results, tokens), "Ranks on both sides")
     terms = matched_terms(*a.results, *b.results)
     found = sorted((*a.results, *b.results), key=lambda result: (result.rank, result.name))
@@ -121,7 +121,7 @@ def show_tools(snapshot: Snapshot, a: SearchResponse, b: SearchResponse, tokens:
 
 def show_why(searchers: dict[str, Searcher], query: str, names: list[str], count: int) -> None:
     """One tool on both sides: its rank and parts, or why it is not there."""
-    st.subheader("Why not this tool?", anchor=False)
+    st.header("Why not this tool?", anchor=False)
     tool = st.selectbox(
         "Tool", names, index=None, key="tool", bind="query-params", placeholder="choose any tool of the catalog"
     )
@@ -138,7 +138,7 @@ def show_why(searchers: dict[str, Searcher], query: str, names: list[str], count
 
 def show_save(data_id: str, data: DataSet, query: str, names: list[str], found: list[str]) -> None:
     """Keep the query with its labels, where that is allowed."""
-    st.subheader("Save as a labelled query", anchor=False)
+    st.header("Save as a labelled query", anchor=False)
     if not loading.settings().edit:
         controls.show_read_only("Saving a query")
         return

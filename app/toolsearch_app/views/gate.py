@@ -50,7 +50,7 @@ else:
     st.caption("The logs name this baseline, and its file is not in the folder.")
 
 over_time = tables.history_table(file, records)
-st.subheader("Over time", anchor=False)
+st.header("Over time", anchor=False)
 if len(over_time):
     controls.show_picture(figures.history_picture(over_time, measure), over_time)
     st.caption("Bars are 95% intervals: of the mean at a blessing, of the difference to what was blessed at a verdict.")
@@ -58,7 +58,7 @@ if file is not None:
     with st.expander(f"Blessings ({len(file.blessings)})", expanded=not records):
         controls.show_table(tables.blessing_table(file), "Blessings")
 
-st.subheader("Verdicts", anchor=False)
+st.header("Verdicts", anchor=False)
 verdicts = tuple(each for each in records if each.outcome != "blessed")
 if not verdicts:
     controls.show_empty(

@@ -30,14 +30,14 @@ for place, (label, value) in enumerate(
 ):
     figures_shown[place].metric(label, "no run" if value is None else f"{value:,}")
 
-st.subheader("Coverage", anchor=False)
+st.header("Coverage", anchor=False)
 if data.queries:
     covered = tables.coverage_table(health.coverage)
     controls.show_picture(figures.coverage_picture(covered), covered)
 else:
     controls.show_empty("This is a catalog alone: it has no queries, so nothing can be covered or judged.")
 
-st.subheader("What the check says", anchor=False)
+st.header("What the check says", anchor=False)
 if errors or warnings:
     controls.show_table(tables.problem_table(errors, warnings), "Errors and warnings")
 else:
@@ -53,7 +53,7 @@ for title, found, table in (
         else:
             st.caption("None.")
 
-st.subheader("As the runs tell it", anchor=False)
+st.header("As the runs tell it", anchor=False)
 if faults:
     st.warning("Some runs can't be read:")
     st.code(text.block("\n".join(faults)), language=None, wrap_lines=True)
@@ -89,7 +89,7 @@ with unjudged_tab:
     else:
         st.success("Everything that the runs bring is judged.")
 
-st.subheader("Judge", anchor=False)
+st.header("Judge", anchor=False)
 if message := st.session_state.pop("judged_message", None):
     st.success(text.plain(message))
 if not health.pool.candidates:

@@ -78,7 +78,7 @@ def reset(keys: dict[str, str], listed: dict[str, float]) -> None:
 
 def show_sizes(data: DataSet, talk: str, strategy: str, provider: str, prices: Prices, currency: str) -> None:
     """Money over sizes of the catalog, on request: each size is a replay."""
-    st.subheader("Over catalog sizes", anchor=False)
+    st.header("Over catalog sizes", anchor=False)
     if talk == EVERY:
         st.caption(
             "Choose one session for this; over all of them the command line does it: "
@@ -111,7 +111,7 @@ def show_sizes(data: DataSet, talk: str, strategy: str, provider: str, prices: P
 
 def show_providers(data: DataSet, talk: str, strategy: str) -> None:
     """The same session under every provider, on request."""
-    st.subheader("Under every provider", anchor=False)
+    st.header("Under every provider", anchor=False)
     if talk == EVERY:
         st.caption("Choose one session for this.")
         return
@@ -155,13 +155,13 @@ for place, (label, value) in zip(
     strict=True,
 ):
     place.metric(label, value)
-st.subheader("From all tools to what is sent", anchor=False)
+st.header("From all tools to what is sent", anchor=False)
 steps = tables.steps_table(waterfall(found, chosen_strategy))
 controls.show_picture(figures.waterfall_picture(steps), steps)
-st.subheader("Money", anchor=False)
+st.header("Money", anchor=False)
 controls.show_picture(figures.money_picture(strategies, money), strategies)
 if chosen_talk == EVERY:
-    st.subheader("By session", anchor=False)
+    st.header("By session", anchor=False)
     controls.show_table(tables.sessions_table(found, chosen_strategy, paid), "By session")
 show_sizes(held, chosen_talk, chosen_strategy, chosen_provider, paid, money)
 show_providers(held, chosen_talk, chosen_strategy)

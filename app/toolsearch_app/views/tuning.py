@@ -34,7 +34,7 @@ def _outcome(outcome: Outcome) -> None:
     (st.success if outcome.accepted else st.info)(text.plain(outcome.verdict))
     for warning in outcome.warnings:
         st.caption(f"Warning: {text.plain(warning)}")
-    st.subheader("What it is worth", anchor=False)
+    st.header("What it is worth", anchor=False)
     gains = tables.gain_table(outcome)
     if len(gains):
         controls.show_picture(figures.gain_picture(gains), gains)
@@ -43,7 +43,7 @@ def _outcome(outcome: Outcome) -> None:
         st.metric("Optimism", f"{outcome.optimism:+.4f}", help="How much of a gain in the folds did not hold outside.")
     seen = "stayed closed" if outcome.openings is None else f"has been seen by {outcome.openings} configurations"
     st.caption(f"The test split {seen}.")
-    st.subheader("Chosen against shipped", anchor=False)
+    st.header("Chosen against shipped", anchor=False)
     controls.show_table(tables.changed_table(outcome), "Chosen against shipped")
     if outcome.profile is not None:
         kind = "the chosen profile" if outcome.accepted else "the shipped profile, as nothing better was shown"
@@ -56,23 +56,23 @@ def _outcome(outcome: Outcome) -> None:
 
 def _trials(study: Study) -> None:
     """The trials of a study, finished or not."""
-    st.subheader("History", anchor=False)
+    st.header("History", anchor=False)
     if not study.history:
         st.info(f"No trial is finished yet; {study.running} run.")
         return
     history = tables.history_table(study)
     controls.show_picture(figures.history_picture(history), history)
     if study.front and len(study.front) > 1:
-        st.subheader("Pareto front", anchor=False)
+        st.header("Pareto front", anchor=False)
         front = tables.front_table(study)
         controls.show_picture(figures.front_picture(front), front)
-    st.subheader("Importance", anchor=False)
+    st.header("Importance", anchor=False)
     if study.importances:
         importance = tables.importance_table(study)
         controls.show_picture(figures.importance_picture(importance), importance)
     else:
         st.caption("Too few trials, or no difference between them, to say what matters.")
-    st.subheader("Parallel coordinates", anchor=False)
+    st.header("Parallel coordinates", anchor=False)
     parallel = tables.parallel_table(study)
     controls.show_picture(figures.parallel_picture(parallel), parallel)
     with st.expander("Bounds"):
