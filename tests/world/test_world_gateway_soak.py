@@ -43,7 +43,7 @@ SEARCH_EVERY = 20
 LIMIT = 1.0
 """Seconds that the gateway gives a call."""
 
-PATIENCE = 20.0
+PATIENCE = 60.0
 """Seconds after which a client counts a call as never answered: far above what the gateway needs on a busy machine."""
 
 CODES = {"tool_error", "timeout", "unavailable", "unknown_tool"}
