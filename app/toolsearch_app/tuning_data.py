@@ -13,6 +13,7 @@ import streamlit as st
 
 from toolsearch.errors import UsageError
 from toolsearch_app import loading
+from toolsearch_eval.extras import require
 from toolsearch_eval.tuning.follow import Listing, Study, list_studies, open_study, study_files
 
 MOST_TRIALS = 500
@@ -50,9 +51,16 @@ _started: list[Started] = []
 
 
 def studies() -> Listing:
-    """The studies below the folder that was named at the start."""
+    """The studies below the folder that was named at the start.
+
+    Raises:
+        UsageError: There are some, and the library that reads them is not installed.
+    """
     root = loading.studies_root()
-    return _studies(str(root), _state(root))
+    state = _state(root)
+    if state:
+        require("optuna", extra="eval", purpose="reading a study")
+    return _studies(str(root), state)
 
 
 def study(study_id: str) -> Study:
