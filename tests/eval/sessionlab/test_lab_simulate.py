@@ -23,10 +23,10 @@ from toolsearch_eval.conversations import (
     ToolsChangedEvent,
     UserEvent,
 )
-from toolsearch_eval.data import load_data
+from toolsearch_eval.data import DataSet, load_data
 from toolsearch_eval.sessionlab.accounting import RequestRow, account
 from toolsearch_eval.sessionlab.blocks import DEFINITIONS
-from toolsearch_eval.sessionlab.lab import simulate, totals
+from toolsearch_eval.sessionlab.lab import chosen_conversations, simulate, totals
 from toolsearch_eval.sessionlab.prefix import Sizes
 from toolsearch_eval.sessionlab.providers import provider_profile
 from toolsearch_eval.sessionlab.replay import replay
@@ -152,36 +152,60 @@ def test_a_pause_beyond_the_lifetime_empties_the_cache() -> None:
     assert [row.broken_by for row in rows] == [None, None, None]
 
 
-def test_every_shipped_conversation_under_every_stable_strategy() -> None:
-    """An agent sends one array whatever happens, no call fails, sums agree, and fewer tokens are about tools than inline.
+@pytest.fixture(scope="module")
+def shipped() -> DataSet:
+    """The shipped set."""
+    return load_data("builtin")
 
-    One test, so that the conversations are replayed once.
+
+def test_every_shipped_conversation_under_a_stable_array(shipped: DataSet) -> None:
+    """One array an agent whatever happens, no call that fails, no break but by compaction, and sums to the token.
+
+    With recommendations, where more happens; `tests/world` has the strategies without them too. Tokens are estimated,
+    as none of this hangs on how they are counted and an encoding takes longer.
     """
-    data = load_data("builtin")
-    shipped = simulate(data, STABLE, provider_profile("anthropic"), Sizes(token_counter()))
-    seen: dict[tuple[str, str, str], set[str]] = {}
-    for row in shipped.rows:
-        assert sum(row.parts.values()) == row.use.cached + row.use.written + row.use.new
-        assert row.failed == 0, (row.conversation, row.agent, row.request)
-        if row.strategy in STABLE:
-            seen.setdefault((row.strategy, row.conversation, row.agent), set()).add(row.array)
-            assert row.cause is None or row.cause.kind == "compaction", (row.conversation, row.request, row.broken_by)
-            assert row.broken_by is None or row.broken_by.part not in DEFINITIONS
+    names = [name for name in STABLE if STRATEGIES[name].prefetch]
+    profile, sizes = provider_profile("anthropic"), Sizes(token_counter("estimate"))
+    compacted = 0
+    for conversation in chosen_conversations(shipped, split="all"):
+        for name in names:
+            replayed = replay(conversation, shipped.tools, strategy(name), api=profile.api, counter=sizes.counter)
+            arrays: dict[str, set[str]] = {}
+            for row in account(replayed, profile, sizes):
+                where = (conversation.name, name, row.agent, row.request)
+                arrays.setdefault(row.agent, set()).add(row.array)
+                assert sum(row.parts.values()) == row.use.cached + row.use.written + row.use.new, where
+                assert row.failed == 0, where
+                assert row.broken_by is None or row.broken_by.part not in DEFINITIONS, where
+                assert (row.cause and row.cause.kind) == (row.broken_by and "compaction"), where
+                compacted += row.cause is not None
+            assert {agent: len(found) for agent, found in arrays.items()} == dict.fromkeys(arrays, 1)
+    # Six conversations are compacted.
+    assert compacted == 6 * len(names)
+
+
+def test_every_strategy_on_conversations_with_all_kinds_of_events(shipped: DataSet) -> None:
+    """Sums agree in totals, steps and table, deferring saves tokens about tools, and every break has a known cause."""
+    only = ["evening-lights", "analyst-afternoon"]
+    found = simulate(shipped, list(STRATEGIES), provider_profile("openai"), Sizes(token_counter()), only=only)
+    for row in found.rows:
+        assert row.failed == 0
         assert (row.cause is None) == (row.broken_by is None)
         assert row.cause is None or row.cause.kind != "unexplained", (row.conversation, row.request, row.broken_by)
-    assert len({conversation for _, conversation, _ in seen}) == len(data.conversations)
-    assert {key: len(arrays) for key, arrays in seen.items() if len(arrays) != 1} == {}
-    for name in (*STABLE, "inline"):
-        found = totals(shipped.of(name), shipped.turns[name])
-        assert sum(found.parts.values()) == found.sent == sum(row.sent for row in shipped.of(name))
-        steps = waterfall(shipped, name)
-        assert sum(step.tokens for step in steps[:-1]) == steps[-1].tokens == found.sent
-    form = shipped.to_json()["strategies"]
-    assert set(form) == set(STABLE)
-    assert all(each["tool_tokens_saved"] > 0 and each["tools_array_variants"] == 1 for each in form.values())
-    header, *lines = requests_csv(shipped).splitlines()
+    assert set(found.totals("inline").causes) == {"compaction", "server"}
+    assert "discovery" in found.totals("inject").causes
+    for name in STRATEGIES:
+        whole = totals(found.of(name), found.turns[name])
+        assert sum(whole.parts.values()) == whole.sent == sum(row.sent for row in found.of(name))
+        assert sum(whole.causes.values()) == whole.prefix_breaks
+        steps = waterfall(found, name)
+        assert sum(step.tokens for step in steps[:-1]) == steps[-1].tokens == whole.sent
+    form = found.to_json()["strategies"]
+    assert set(form) == set(STRATEGIES)
+    assert all(form[name]["tool_tokens_saved"] > 0 and form[name]["tools_array_variants"] == 1 for name in STABLE)
+    header, *lines = requests_csv(found).splitlines()
     assert header.split(",") == list(TABLE_HEADER)
-    assert len(lines) == len(shipped.rows)
+    assert len(lines) == len(found.rows)
 
 
 NAMES = [SEND.name, LIST.name, DRAW.name]
@@ -234,10 +258,9 @@ def test_what_is_injected_breaks_the_prefix_and_is_named() -> None:
     assert len({row.array for row in rows}) == 2
 
 
-def test_the_counter_is_named() -> None:
+def test_the_counter_is_named(shipped: DataSet) -> None:
     """A report says whether tokens were counted by a real encoding or estimated."""
-    data = load_data("builtin")
     for prefer, name in ("bpe", "o200k_base"), ("estimate", "estimate"):
         sizes = Sizes(token_counter(prefer))  # type: ignore[arg-type]
-        found = simulate(data, ["stable+delta"], provider_profile("openai"), sizes, only=["small-talk"])
+        found = simulate(shipped, ["stable+delta"], provider_profile("openai"), sizes, only=["small-talk"])
         assert found.to_json()["tokenizer"] == name
