@@ -42,7 +42,7 @@ def _gate(capsys: pytest.CaptureFixture[str], baseline: Path, *more: str) -> tup
     return code, streams.out + streams.err
 
 
-@pytest.mark.parametrize(("data", "reruns"), [("shipped", 4), ("tiny", 50)])
+@pytest.mark.parametrize(("data", "reruns"), [("shipped", 2), ("tiny", 50)])
 @pytest.mark.parametrize("name", CONFIGS)
 def test_reruns_without_a_change_never_fire(
     shipped: Path, tmp_path: Path, name: str, data: str, reruns: int, capsys: pytest.CaptureFixture[str]
