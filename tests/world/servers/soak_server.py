@@ -13,9 +13,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-NAME, STATE = sys.argv[1], Path(sys.argv[2])
+NAME, STATE = sys.argv[-2:][0], Path(sys.argv[-1])
 NOISE = b'Loading...\n{"jsonrpc": \n\x00\xff\xfe\n[]\n{"id": 1}\n'
-WIRE = os.dup(1)
+WIRE = os.dup(1) if __name__ == "__main__" else 1
 """The real output: the library turns the standard one away from it while it serves."""
 
 

@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-STATE = Path(sys.argv[1])
+STATE = Path(sys.argv[-1])
 KEY = os.environ.get("API_KEY", "no key")
 
 
