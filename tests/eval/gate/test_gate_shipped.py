@@ -34,6 +34,16 @@ def shipped(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the small shipped data, and a baseline of `default` beside it."""
+    folder = tmp_path_factory.mktemp("small")
+    shutil.copytree(toolsearch_datasets.folder("tiny"), folder / "data")
+    arguments = ["bless", "--data", str(folder / "data"), "--ranker", "default", "--must-pass", "best"]
+    assert main([*arguments, "--baseline", str(folder / "default.json")]) == 0
+    return folder
+
+
 def _gate(capsys: pytest.CaptureFixture[str], baseline: Path, *more: str) -> tuple[int, str]:
     """Exit code, and what is said on both streams."""
     capsys.readouterr()
@@ -156,14 +166,14 @@ def _plant(folder: Path, what: str, query_id: str, tool: str) -> None:
     ],
 )
 def test_other_data_is_refused_and_queries_are_named(
-    shipped: Path, tmp_path: Path, what: str, expected: list[str], capsys: pytest.CaptureFixture[str]
+    small: Path, tmp_path: Path, what: str, expected: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Exit code 2, whatever was done to the files; nothing is measured."""
     folder = tmp_path / "data"
-    shutil.copytree(shipped / "data", folder)
+    shutil.copytree(small / "data", folder)
     query_id, tool = _answered(folder)
     _plant(folder, what, query_id, tool)
-    code, said = _gate(capsys, shipped / "default.json", "--data", str(folder))
+    code, said = _gate(capsys, small / "default.json", "--data", str(folder))
     assert code == 2
     for each in expected:
         assert each.replace("QUERY", query_id).replace("TOOL", tool) in said
