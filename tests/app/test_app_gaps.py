@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 
 import toolsearch_datasets
 from toolsearch_app import tuning_data
-from toolsearch_eval.cli import app_command
+from toolsearch_app.rerun_time import rerun_times
 from toolsearch_eval.cli.main import main
 from toolsearch_eval.data import load_data
 
@@ -21,8 +22,8 @@ def test_without_its_library_the_command_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Where the extra is missing the exit code is 2, and one line names the library and the command that brings it."""
-    found = app_command.find_spec
-    monkeypatch.setattr(app_command, "find_spec", lambda name: None if name == "streamlit" else found(name))
+    module = "toolsearch_eval.cli.app_command.find_spec"
+    monkeypatch.setattr(module, lambda name: None if name == "streamlit" else find_spec(name))
     assert main(["app", "--headless", "--port", "0"]) == 2
     said = capsys.readouterr().err
     assert "needs streamlit, which is not installed" in said
@@ -84,3 +85,12 @@ def test_a_query_without_an_answer_is_saved_with_all_that_the_form_holds(start_a
     app.text_input(key="save_id").set_value("none-1")
     next(button for button in app.button if button.label == "Save").click().run()
     assert any("is taken" in each.value for each in app.code)
+
+
+def test_reruns_are_measured_one_for_each_query(tmp_path: Path) -> None:
+    """Each query is one rerun of the page on the catalog that was named, with its time in both kinds of milliseconds."""
+    folder = tmp_path / "small"
+    shutil.copytree(toolsearch_datasets.folder("tiny"), folder)
+    found = rerun_times(folder, ["send a message", "read a file"])
+    assert [each.query for each in found] == ["send a message", "read a file"]
+    assert all(each.milliseconds > 0 and each.processor >= 0 for each in found)
