@@ -30,20 +30,25 @@ def forest_picture(rows: Sequence[ForestRow], table: pandas.DataFrame, measure: 
     drawn = table.assign(zero=0.0, kind=["too few to tell" if few else "enough groups" for few in table["few"]])
     slices = altair.Y("slice:N", sort=None, axis=_LABELS)
     kinds = ["enough groups", "too few to tell"]
-    colour = altair.Color("kind:N", scale=altair.Scale(domain=kinds, range=[SIDE_B, GREY]), legend=None)
+    legend = altair.Legend(title=None, orient="top")
+    colour = altair.Color("kind:N", scale=altair.Scale(domain=kinds, range=[SIDE_B, GREY]), legend=legend)
     base = altair.Chart(drawn)
     zero = base.mark_rule(strokeDash=[4, 3], color=GREY).encode(x=altair.X("zero:Q"))
-    lines = base.mark_rule(strokeWidth=2).encode(
-        x=altair.X("low:Q", title=f"{measure}: B less A, 95% interval"), x2="high:Q", y=slices, color=colour
+    across = altair.Axis(tickCount=5, title=f"{measure}: B less A, 95% interval")
+    known = drawn.dropna(subset=["low", "high"])
+    lines = (
+        altair.Chart(known)
+        .mark_rule(strokeWidth=2)
+        .encode(x=altair.X("low:Q", axis=across), x2="high:Q", y=slices, color=colour)
     )
     points = base.mark_point(size=80, filled=True, opacity=1).encode(
-        x="difference:Q",
+        x=altair.X("difference:Q", axis=across),
         y=slices,
         color=colour,
         shape=altair.Shape(
             "kind:N",
             scale=altair.Scale(domain=kinds, range=["circle", "cross"]),
-            legend=altair.Legend(title=None, orient="top"),
+            legend=legend,
         ),
         tooltip=[
             altair.Tooltip("slice:N"),
@@ -58,7 +63,10 @@ def forest_picture(rows: Sequence[ForestRow], table: pandas.DataFrame, measure: 
         for row in rows
     )
     return Picture(
-        chart=(zero + lines + points).properties(height=_ROW_PIXELS * len(rows) + _FRAME_PIXELS),
+        # A layer without a mark would be a picture without a name to readers of the screen.
+        chart=altair.layer(zero, *([lines] if len(known) else []), points).properties(
+            height=_ROW_PIXELS * len(rows) + _FRAME_PIXELS
+        ),
         text=f"{measure} of B less that of A with 95% intervals: {said}.",
     )
 
@@ -83,7 +91,7 @@ def dumbbell_picture(rows: Sequence[DumbbellRow], measure: str) -> Picture:
     joins = (
         altair.Chart(wide)
         .mark_rule(color=GREY, strokeWidth=2)
-        .encode(x=altair.X("a:Q", scale=across, title=measure), x2="b:Q", y=queries)
+        .encode(x=altair.X("a:Q", scale=across, title=measure, axis=altair.Axis(tickCount=5)), x2="b:Q", y=queries)
     )
     legend = altair.Legend(title=None, orient="top")
     points = (

@@ -12,7 +12,9 @@ from toolsearch_app.figures.picture import COLOURS, Picture
 
 _ROW_PIXELS: Final = 46
 _FRAME_PIXELS: Final = 110
-"""For legend and axis, which share the height with the bars."""
+"""For one row of the legend and the axis, which share the height with the bars."""
+_LEGEND_COLUMNS: Final = 3
+_LEGEND_ROW_PIXELS: Final = 32
 _LABEL_SHARE: Final = 0.16
 """Of the longest bar: a narrower part has no room for its name, which the legend and the table give all the same."""
 _ON_DARK: Final = {"#0072b2": "#ffffff"}
@@ -41,6 +43,7 @@ def score_picture(parts: pandas.DataFrame, names: Sequence[str], *, side: str) -
         ],
     )
     bars_drawn = drawn["rank"].nunique()
+    more_rows = (len(names) - 1) // _LEGEND_COLUMNS
     # The names stand above the bars as labels of the axis, which the theme colours and which take no width away.
     above = altair.Axis(
         labelAlign="left", labelPadding=0, labelOffset=-12, labelLimit=420, labelFontSize=13, ticks=False, domain=False
@@ -57,7 +60,9 @@ def score_picture(parts: pandas.DataFrame, names: Sequence[str], *, side: str) -
             color=altair.Color(
                 "part:N",
                 scale=altair.Scale(domain=list(names), range=colours),
-                legend=altair.Legend(title=None, orient="top", columns=3, symbolType="square", labelLimit=140),
+                legend=altair.Legend(
+                    title=None, orient="top", columns=_LEGEND_COLUMNS, symbolType="square", labelLimit=140
+                ),
             ),
             tooltip=[
                 altair.Tooltip("tool:N"),
@@ -83,7 +88,9 @@ def score_picture(parts: pandas.DataFrame, names: Sequence[str], *, side: str) -
     )
     chart = (bars + inside).resolve_scale(color="independent")
     return Picture(
-        chart=chart.properties(height=_ROW_PIXELS * bars_drawn + _FRAME_PIXELS).configure_view(strokeWidth=0),
+        chart=chart.properties(
+            height=_ROW_PIXELS * bars_drawn + _FRAME_PIXELS + more_rows * _LEGEND_ROW_PIXELS
+        ).configure_view(strokeWidth=0),
         text=_said(drawn, side),
     )
 

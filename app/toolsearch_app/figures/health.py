@@ -11,6 +11,8 @@ from toolsearch_app.figures.picture import COLOURS, Picture
 from toolsearch_eval.statistics import FEW_GROUPS
 
 _STEP: Final = 30
+_FRAME_PIXELS: Final = 100
+"""For legend and axis, which share the height with the rows."""
 
 
 def coverage_picture(table: pandas.DataFrame) -> Picture:
@@ -21,15 +23,18 @@ def coverage_picture(table: pandas.DataFrame) -> Picture:
     """
     dots = (
         altair.Chart(table)
-        .mark_point(filled=True, size=90)
+        .mark_point(filled=True, size=90, opacity=1)
         .encode(
-            x=altair.X("groups:Q", title="groups of queries", scale=altair.Scale(domainMin=0)),
+            x=altair.X(
+                "groups:Q", title="groups of queries", scale=altair.Scale(domainMin=0), axis=altair.Axis(tickCount=6)
+            ),
             y=altair.Y("slice:N", title=None, axis=altair.Axis(labelLimit=140)),
             shape=altair.Shape(
                 "split:N",
                 scale=altair.Scale(domain=["dev", "test"], range=["circle", "diamond"]),
                 legend=altair.Legend(title=None, orient="top"),
             ),
+            yOffset=altair.YOffset("split:N", scale=altair.Scale(domain=["dev", "test"])),
             color=altair.Color("split:N", scale=altair.Scale(domain=["dev", "test"], range=[COLOURS[0], COLOURS[5]])),
             tooltip=["slice:N", "split:N", "queries:Q", "groups:Q", "labels a query:Q", "unlabelled:Q"],
         )
@@ -45,7 +50,7 @@ def coverage_picture(table: pandas.DataFrame) -> Picture:
         f"Groups of queries in each of {table['slice'].nunique()} slices by split, from {table['groups'].min()} to "
         f"{table['groups'].max()}; the dashed line is {FEW_GROUPS}. {said}"
     )
-    height = altair.Step(_STEP)
+    height = _STEP * int(table["slice"].nunique()) + _FRAME_PIXELS
     return Picture(chart=(bound + dots).properties(height=height), text=text)
 
 
@@ -57,7 +62,7 @@ def judged_picture(table: pandas.DataFrame) -> Picture:
     """
     chart = (
         altair.Chart(table)
-        .mark_point(filled=True, size=90)
+        .mark_point(filled=True, size=90, opacity=1)
         .encode(
             x=altair.X("Judged@10:Q", scale=altair.Scale(domain=[0, 1]), axis=altair.Axis(tickCount=5)),
             y=altair.Y("ranker:N", title=None, axis=altair.Axis(labelLimit=140)),
@@ -69,7 +74,7 @@ def judged_picture(table: pandas.DataFrame) -> Picture:
             color=altair.Color("split:N", scale=altair.Scale(domain=["dev", "test"], range=[COLOURS[0], COLOURS[5]])),
             tooltip=["ranker:N", "split:N", altair.Tooltip("Judged@10:Q", format=".3f"), "queries:Q", "run:N"],
         )
-        .properties(height=altair.Step(_STEP))
+        .properties(height=_STEP * int(table["ranker"].nunique()) + _FRAME_PIXELS)
     )
     least = table.iloc[0]
     text = (

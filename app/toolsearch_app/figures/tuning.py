@@ -10,6 +10,8 @@ import pandas
 from toolsearch_app.figures.picture import COLOURS, GREY, Picture
 
 _KINDS: Final = ("shipped", "chosen", "best", "other")
+_FRAME_PIXELS: Final = 70
+"""For the axis, which shares the height with the rows."""
 _KIND_COLOURS: Final = (COLOURS[1], COLOURS[2], COLOURS[0], GREY)
 
 
@@ -21,6 +23,7 @@ def history_picture(table: pandas.DataFrame) -> Picture:
     """
     across = altair.X("trial:Q", title="trial", axis=altair.Axis(tickMinStep=1))
     scale = altair.Scale(zero=False)
+    legend = altair.Legend(title="constraints", orient="top") if "breaks one" in set(table["constraints"]) else None
     points = (
         altair.Chart(table)
         .mark_point(filled=True, size=45, opacity=0.75)
@@ -30,11 +33,12 @@ def history_picture(table: pandas.DataFrame) -> Picture:
             shape=altair.Shape(
                 "constraints:N",
                 scale=altair.Scale(domain=["meets them", "breaks one"], range=["circle", "cross"]),
-                legend=altair.Legend(title="constraints", orient="top"),
+                legend=legend,
             ),
             color=altair.Color(
                 "constraints:N",
-                scale=altair.Scale(domain=["meets them", "breaks one"], range=[COLOURS[0], COLOURS[5]]),
+                scale=altair.Scale(domain=["meets them", "breaks one"], range=[COLOURS[4], COLOURS[5]]),
+                legend=legend,
             ),
             tooltip=["trial:Q", altair.Tooltip("score:Q", format=".4f"), "constraints:N"],
         )
@@ -65,11 +69,11 @@ def importance_picture(table: pandas.DataFrame) -> Picture:
         altair.Chart(table)
         .mark_bar(color=COLOURS[0])
         .encode(
-            x=altair.X("share:Q", title="share of importance", axis=altair.Axis(format="%")),
+            x=altair.X("share:Q", title="share of importance", axis=altair.Axis(format="%", tickCount=5)),
             y=altair.Y("parameter:N", sort=None, title=None, axis=altair.Axis(labelLimit=170)),
             tooltip=["parameter:N", altair.Tooltip("share:Q", format=".3f")],
         )
-        .properties(height=altair.Step(22))
+        .properties(height=22 * len(table) + _FRAME_PIXELS)
     )
     first = ", ".join(f"{row.parameter} {row.share:.0%}" for row in table.head(3).itertuples())
     return Picture(chart=chart, text=f"Importance of {len(table)} parameters; the first are {first}.")
@@ -84,13 +88,10 @@ def parallel_picture(table: pandas.DataFrame) -> Picture:
     kinds = [kind for kind in _KINDS if kind in set(table["kind"])]
     colours = [_KIND_COLOURS[_KINDS.index(kind)] for kind in kinds]
     dashes = {"shipped": [6, 3], "chosen": [1, 0], "best": [2, 2], "other": [1, 0]}
-    across = altair.X("parameter:N", sort=None, title=None, axis=altair.Axis(labelAngle=-60, labelLimit=150))
+    across = altair.X("parameter:N", sort=None, title=None, axis=altair.Axis(labelAngle=-60, labelLimit=130))
     up = altair.Y("position:Q", title="place between the bounds", scale=altair.Scale(domain=[0, 1]))
-    colour = altair.Color(
-        "kind:N",
-        scale=altair.Scale(domain=kinds, range=colours),
-        legend=altair.Legend(title=None, orient="top", symbolType="stroke"),
-    )
+    legend = altair.Legend(title=None, orient="top", symbolType="stroke")
+    colour = altair.Color("kind:N", scale=altair.Scale(domain=kinds, range=colours), legend=legend)
     plain = (
         altair.Chart(table[table["kind"] == "other"])
         .mark_line(strokeWidth=0.8, opacity=0.35)
@@ -105,7 +106,7 @@ def parallel_picture(table: pandas.DataFrame) -> Picture:
             detail="trial:N",
             color=colour,
             strokeDash=altair.StrokeDash(
-                "kind:N", scale=altair.Scale(domain=kinds, range=[dashes[kind] for kind in kinds]), legend=None
+                "kind:N", scale=altair.Scale(domain=kinds, range=[dashes[kind] for kind in kinds]), legend=legend
             ),
             tooltip=["kind:N", "trial:N", "parameter:N", altair.Tooltip("position:Q", format=".2f")],
         )
@@ -117,7 +118,7 @@ def parallel_picture(table: pandas.DataFrame) -> Picture:
         f"{table['trial'].nunique()} trials as lines over {table['parameter'].nunique()} parameters, each value by its "
         f"place between the bounds; marked are {said or 'none'}."
     )
-    return Picture(chart=(plain + marked).properties(height=340), text=text)
+    return Picture(chart=(plain + marked).properties(height=440), text=text)
 
 
 def front_picture(table: pandas.DataFrame) -> Picture:
@@ -149,7 +150,11 @@ def gain_picture(table: pandas.DataFrame) -> Picture:
     bars = (
         altair.Chart(table.dropna(subset=["low", "high"]))
         .mark_rule(strokeWidth=2, color=COLOURS[0])
-        .encode(x=altair.X("low:Q", title="chosen less shipped, 95% interval"), x2="high:Q", y=row)
+        .encode(
+            x=altair.X("low:Q", title="chosen less shipped, 95% interval", axis=altair.Axis(tickCount=5)),
+            x2="high:Q",
+            y=row,
+        )
     )
     points = (
         altair.Chart(table)
@@ -158,4 +163,6 @@ def gain_picture(table: pandas.DataFrame) -> Picture:
     )
     zero = altair.Chart(pandas.DataFrame({"zero": [0.0]})).mark_rule(color=GREY, strokeDash=[4, 4]).encode(x="zero:Q")
     said = "; ".join(f"{each.queries} {each.gain:+.4f}" for each in table.itertuples())
-    return Picture(chart=(zero + bars + points).properties(height=altair.Step(38)), text=f"The gain: {said}.")
+    return Picture(
+        chart=(zero + bars + points).properties(height=38 * len(table) + _FRAME_PIXELS), text=f"The gain: {said}."
+    )
