@@ -7,7 +7,7 @@ from typing import Final
 
 import streamlit as st
 from starlette.requests import Request
-from starlette.responses import HTMLResponse
+from starlette.responses import HTMLResponse, RedirectResponse
 from starlette.routing import Route
 from streamlit.file_util import get_static_dir
 
@@ -33,7 +33,15 @@ async def page_document(request: Request) -> HTMLResponse:
     return HTMLResponse(told_document(document), headers={"Cache-Control": "no-cache"})
 
 
-ROUTES: Final = tuple(Route(f"/{name}", page_document, methods=["GET"]) for name, _ in PAGES[1:])
-"""The addresses of all pages but the first, which is at the root."""
+async def first_page(request: Request) -> RedirectResponse:
+    """The first page, which is at the root, for whoever asks for it by its name; the choices in the address stay."""
+    return RedirectResponse(f"/?{request.url.query}" if request.url.query else "/")
+
+
+ROUTES: Final = (
+    Route(f"/{PAGES[0][0]}", first_page, methods=["GET"]),
+    *(Route(f"/{name}", page_document, methods=["GET"]) for name, _ in PAGES[1:]),
+)
+"""The address of every page."""
 
 app = st.App(Path(__file__).with_name("main.py"), routes=ROUTES)

@@ -56,14 +56,21 @@ def test_command_keeps_the_dashboard_at_home() -> None:
 
 
 def test_each_page_has_its_address_and_is_told_where_the_server_is() -> None:
-    """Every page but the first is served under its name, as Streamlit's own document with the server's address in it."""
-    assert [route.path for route in server.ROUTES] == [f"/{name}" for name, _ in PAGES[1:]]
+    """Every page is served under its name, as Streamlit's own document with the server's address in it."""
+    assert [route.path for route in server.ROUTES] == [f"/{name}" for name, _ in PAGES]
     asked = Request({"type": "http", "method": "GET", "path": "/evaluate", "headers": []})
     answer = bytes(asyncio.run(server.page_document(asked)).body).decode()
     own = (Path(get_static_dir()) / "index.html").read_text("utf-8")
     told = '<script>window.__streamlit = { BACKEND_BASE_URL: window.location.origin + "/" }</script>'
     assert answer.replace(told, "") == own
     assert answer.index(told) < answer.index("<script type=")
+
+
+@pytest.mark.parametrize(("query", "target"), [(b"", "/"), (b"q=a%20b&data=tiny", "/?q=a%20b&data=tiny")])
+def test_the_first_page_is_found_by_its_name(query: bytes, target: str) -> None:
+    """Whoever asks for it by its name is led to the root, with the choices that stand in the address."""
+    asked = Request({"type": "http", "method": "GET", "path": "/explore", "query_string": query, "headers": []})
+    assert asyncio.run(server.first_page(asked)).headers["location"] == target
 
 
 def test_every_named_page_is_there() -> None:
