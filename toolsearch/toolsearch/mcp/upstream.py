@@ -30,7 +30,7 @@ from toolsearch.mcp.upstream_call import Lost, call_tool
 from toolsearch.tools.running import TimedOut
 from toolsearch.tools.servers import ServerState
 
-_LAST_WORDS = 0.5
+_LAST_WORDS = 1.0
 
 
 class Observer(Protocol):
