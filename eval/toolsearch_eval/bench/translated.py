@@ -83,7 +83,7 @@ def translated_cases(
     else:
         profiles["translated query p50, dictionary"] = TRANSLATE
     pairs = query_pairs(queries)
-    plain = dict(reversed(pair) for pair in pairs)
+    plain = {foreign: english for english, foreign in pairs}
     cases = []
     for name, profile in profiles.items():
         searcher = Searcher(ToolRegistry(tools), profile, store=IndexStore())
