@@ -88,7 +88,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     for name in ("mine", "hostile"):
         command = ["eval", "--data", str(folder / "data" / name), "--split", "all", "--ranker", "reference"]
         assert main([*command, "--ranker", "default", "--out", str(folder / "runs" / name), "--json"]) == 0
-    damaged = f"<script>{HARM}</script>"
+    damaged = f"<script>{HARM}</script>\n"
     for path in (Path("runs", BROKEN_RUN, "manifest.json"), Path("studies", "x", "studies.journal")):
         (folder / path).parent.mkdir(parents=True)
         (folder / path).write_text(damaged, "utf-8")
