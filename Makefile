@@ -7,6 +7,8 @@ MODULES := toolsearch/toolsearch eval/toolsearch_eval app/toolsearch_app dataset
 
 .PHONY: demo test check check-world gate bless fix bench figures screenshots app
 .DEFAULT_GOAL := test
+# Tests start many processes; each would compile every module again where nothing compiled is kept.
+unexport PYTHONDONTWRITEBYTECODE
 
 $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else "Python 3.11 or later is needed; this is " + sys.version.split()[0] + ". Name another one: make PYTHON=python3.12")'

@@ -265,6 +265,27 @@ def test_figures_that_are_the_same_keep_their_date(make: Callable[..., int]) -> 
     assert "Measured 19" in Path("README.md").read_text(encoding="utf-8")
 
 
+def test_what_was_edited_while_figures_were_measured_stays(
+    make: Callable[..., int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A sentence written meanwhile is there afterwards, and so is a block that another run has measured meanwhile."""
+    results = Path("docs/results.json")
+    assert make("--only", "builtin", text=readme("builtin", "confidence")) == 0
+    builtin = json.loads(results.read_text(encoding="utf-8"))
+    results.unlink()
+
+    def slowly(*given: Any, **named: Any) -> Block:
+        page = Path("README.md")
+        page.write_text(page.read_text(encoding="utf-8") + "\nA new sentence.\n", encoding="utf-8")
+        results.write_text(json.dumps(builtin), encoding="utf-8")
+        return measure_confidence(*given, **named)
+
+    monkeypatch.setattr("toolsearch_eval.figures.make.measure_confidence", slowly)
+    assert make("--only", "confidence", text=readme("builtin", "confidence")) == 0
+    assert "A new sentence." in Path("README.md").read_text(encoding="utf-8")
+    assert set(json.loads(results.read_text(encoding="utf-8"))) == {"builtin", "confidence"}
+
+
 def test_figures_of_another_profile_fall_without_being_measured(
     make: Callable[..., int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -118,7 +118,14 @@ def make_figures(task: Task, *, tell: Callable[[str], None] = lambda _: None) ->
         name: stored[name] if name in stored and not differences(stored[name], block) else block
         for name, block in measured.items()
     }
-    results = {**stored, **kept}
+    # Measuring takes long enough for somebody to edit the page meanwhile, or to measure other blocks beside this.
+    present = read_readme(task.readme)
+    if fresh == readme:
+        fresh = present
+    elif present != readme:
+        failures.append(f"{task.readme} was edited meanwhile; its examples stay as they are: make them anew.")
+        fresh = present
+    results = {**read_results(task.results), **kept}
     for name in names:
         if name not in results:
             option = {"bench": "; --bench measures it"} | dict.fromkeys(_OF_SUITES, "; --suites DIR measures it")

@@ -99,7 +99,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         yield Site(address=address, folder=folder)
 
 
-@pytest.fixture(scope="session")
+# Not for the whole run: while it is open, Playwright's loop runs in this thread, and tests elsewhere have loops of their own.
+@pytest.fixture(scope="module")
 def context(install: Callable[[str, str], None]) -> Iterator[BrowserContext]:
     """One window of the browser, whose tabs share what they loaded."""
     install("chromium", "chromium")
