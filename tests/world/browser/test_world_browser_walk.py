@@ -15,11 +15,18 @@ TOOL = "mcp__tracker__create_issue"
 
 
 def opened(tab: Page, label: str) -> Locator:
-    """The field of a list, with the list open; it stands in the middle first, as scrolling closes it."""
+    """The field of a list, with the list open; it stands in the middle first, as scrolling closes it.
+
+    A page that is still moving closes it too, so it is opened until it stays.
+    """
     field = tab.get_by_role("combobox", name=label, exact=True)
-    field.evaluate("field => field.scrollIntoView({block: 'center'})")
-    tab.wait_for_timeout(300)
-    field.click()
+    for _ in range(10):
+        field.evaluate("field => field.scrollIntoView({block: 'center'})")
+        tab.wait_for_timeout(300)
+        field.click()
+        tab.wait_for_timeout(300)
+        if field.get_attribute("aria-expanded") == "true":
+            break
     expect(field).to_have_attribute("aria-expanded", "true")
     return field
 
@@ -111,15 +118,15 @@ def test_a_short_tune_is_started_and_watched_to_its_end(tab: Page, site: Any) ->
     tab.get_by_text("Start a short tune").click()
     choose(tab, "Data set", "builtin")
     choose(tab, "Profile to begin with", "reference")
-    tab.get_by_role("spinbutton", name="Trials").fill("40")
+    tab.get_by_role("spinbutton", name="Trials").fill("400")
     tab.get_by_role("button", name="Start", exact=True).click()
     expect(tab.get_by_text("A tuning runs.")).to_be_visible()
     watched = tab.get_by_text(re.compile(r"\d+ trials are finished, \d+ have begun"))
     expect(watched).to_be_visible()
-    expect(tab.get_by_text("The tuning is done.")).to_be_visible(timeout=120_000)
+    expect(tab.get_by_text("The tuning is done.")).to_be_visible(timeout=240_000)
     settle(tab)
-    expect(tab.get_by_text("40 trials are finished.")).to_be_visible()
-    expect(chart(tab, "40 trials by their mean on dev")).to_be_visible()
+    expect(tab.get_by_text("400 trials are finished.")).to_be_visible()
+    expect(chart(tab, "400 trials by their mean on dev")).to_be_visible()
     with tab.expect_download() as download:
         tab.get_by_role("button", name=re.compile("Export TOML")).click()
     assert "[provenance]" in download.value.path().read_text("utf-8")
