@@ -12,6 +12,7 @@ import streamlit as st
 from toolsearch.errors import DataError, ToolSearchError
 from toolsearch_app import loading, text, uploads
 from toolsearch_app.figures.picture import Picture
+from toolsearch_eval.data import DataSet
 
 
 def show_title(title: str, purpose: str) -> None:
@@ -39,6 +40,19 @@ def choose(label: str, options: Sequence[str], *, key: str, default: str | None 
 def choose_data(*, key: str = "data") -> str:
     """The choice of a data set, the same on all pages that have one."""
     return choose("Data set", loading.data_ids(), key=key, default="builtin")
+
+
+def choose_data_with_conversations() -> DataSet:
+    """The chosen data set; where it has no conversations the page says so and ends here."""
+    held = loading.data(choose_data())
+    if not held.conversations:
+        show_empty(
+            "This data set has no conversations. They are files in its folder conversations, a line for each event; "
+            "the shipped data set builtin has some.",
+            "toolsearch simulate --data builtin",
+        )
+        st.stop()
+    return held
 
 
 def upload_data() -> None:

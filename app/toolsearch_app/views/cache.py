@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from toolsearch.tokens import token_counter
-from toolsearch_app import controls, loading, session_data, text
+from toolsearch_app import controls, session_data, text
 from toolsearch_app.figures import cache as figures
 from toolsearch_app.tables import cache as tables
 from toolsearch_eval.data import DataSet
@@ -105,14 +105,7 @@ def show_break(row: RequestRow, data: DataSet, provider: str) -> None:
 controls.show_title(
     "Cache stability", "A session turn by turn: what the provider's cache keeps of each request, and what breaks it."
 )
-held = loading.data(controls.choose_data())
-if not held.conversations:
-    controls.show_empty(
-        "This data set has no conversations. They are files in its folder conversations, a line for each event; the "
-        "shipped data set builtin has some.",
-        "toolsearch simulate --data builtin",
-    )
-    st.stop()
+held = controls.choose_data_with_conversations()
 chosen_talk, chosen_strategy, chosen_provider = choices(held)
 found = session_data.simulated(held, chosen_talk, chosen_provider)
 profile = found.profile

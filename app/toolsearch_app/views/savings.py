@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from toolsearch_app import controls, loading, session_data, text
+from toolsearch_app import controls, session_data, text
 from toolsearch_app.figures import savings as figures
 from toolsearch_app.tables import savings as tables
 from toolsearch_eval.data import DataSet
@@ -125,14 +125,7 @@ def show_providers(data: DataSet, talk: str, strategy: str) -> None:
 controls.show_title(
     "Token savings", "What a session's requests cost with all tools in them, and what is left of it with search."
 )
-held = loading.data(controls.choose_data())
-if not held.conversations:
-    controls.show_empty(
-        "This data set has no conversations. They are files in its folder conversations, a line for each event; the "
-        "shipped data set builtin has some.",
-        "toolsearch simulate --data builtin",
-    )
-    st.stop()
+held = controls.choose_data_with_conversations()
 chosen_talk, chosen_strategy, chosen_provider = choices(held)
 found = simulated(held, chosen_talk, chosen_provider)
 profile = found.profile
