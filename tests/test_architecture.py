@@ -117,7 +117,7 @@ def test_environment_is_read_at_the_edges_alone() -> None:
 
 HOSTS = re.compile(r"\b(?:" + "|".join(("pypi", "pythonhosted", "npmjs")) + r")\." + r"(?:org|com)\b")
 MACHINE_PATH = re.compile(r"(?<![\w.~/-])/(?:work|root|farm)/\w")
-NOT_WRITTEN_HERE = {".jsonl", ".json", ".tsv", ".csv", ".txt", ".png", ".svg"}
+NOT_WRITTEN_HERE = {".jsonl", ".json", ".tsv", ".csv", ".txt", ".png", ".svg", ".npy"}
 """Pictures, and texts of the world's tools and queries, which may speak of any host or path."""
 
 

@@ -27,7 +27,7 @@ from toolsearch_eval.data import Query, load_data
 TOOLS = (
     Tool(name="send_message", description="Sends a message to a channel of the chat."),
     Tool(name="read_messages", description="Reads the messages of a channel."),
-    Tool(name="delete_file", description="Deletes a file."),
+    Tool(name="spin_gyroscope", description="Spins a gyroscope."),
 )
 HOSTILE = "<script>alert(1)</script> **bold** $x$ :red[y]\x1b[31m"
 

@@ -87,7 +87,7 @@ def test_a_tool_that_was_not_found_has_words_and_no_score_to_speak_of() -> None:
     """The explanation says why it was not found; a tool that is not there is told with near names."""
     ranker = ProfileRanker("default", PROFILES["default"])
     ranker.index([Tool(name="send_mail", description="Sends a mail."), Tool(name="read_file", description="Reads.")])
-    side = explainer(ranker, 10)("send a mail", "read_file")
+    side = explainer(ranker, 10)("zebra quagga", "read_file")
     assert (side.score, side.parts) == (0.0, ())
     assert side.why.startswith("read_file was not found: it shares no term with the query")
     with pytest.raises(UnknownNameError, match="unknown tool 'read_fil'"):

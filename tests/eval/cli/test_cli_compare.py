@@ -20,7 +20,7 @@ TOOLS = (
 )
 QUERIES = "".join(
     json.dumps({"query_id": f"q{number}", "text": text, "slice": "<b>", "split": "dev"}) + "\n"
-    for number, text in enumerate(("send a mail", "read a file", "mail person", "nothing\x1b here"))
+    for number, text in enumerate(("send a mail", "read a file", "mail person", "zebra\x1b quagga"))
 )
 QRELS = "query_id\ttool\tgrade\nq0\tsend_mail\t2\nq1\tread_file\t2\nq2\tsend_mail\t2\nq3\tother\t1\n"
 OWN = """
@@ -189,8 +189,8 @@ def test_the_text_for_readers(capsys: pytest.CaptureFixture[str]) -> None:
     assert lines[4].startswith("overall  ")
     assert "too few to tell" in lines[5]
     assert "|" in lines[4]
-    assert any(line.startswith("q3 (<b>): 0.500 to 0.000: nothing\\x1b here") for line in lines)
-    assert any(line.split() == ["1", "send_mail", "(gone)", "read_file", "was", "2", "2"] for line in lines)
+    assert any(line.startswith("q3 (<b>): 0.500 to 0.000: zebra\\x1b quagga") for line in lines)
+    assert any(line.split() == ["1", "send_mail", "read_file", "was", "2", "2"] for line in lines)
     assert any(line.startswith("  read_file (grade 2), default: rank 1, ") and " + " in line for line in lines)
 
 

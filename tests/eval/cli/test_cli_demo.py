@@ -88,11 +88,12 @@ def test_the_printed_demo_shows_every_query_and_why(demo: Demo) -> None:
 
 
 def test_a_query_that_finds_nothing_and_one_in_doubt_say_so(demo: Demo) -> None:
-    """An empty column says that nothing was found."""
+    """An empty column says that nothing was found, and an answer in doubt that it is."""
     text = rankings_text(demo)
     taxi = text.partition(QUERIES[-1])[2]
     assert taxi.split("\n")[2].split("   ") != []
-    assert "(nothing found)" in taxi
+    assert "low confidence" in taxi
+    assert "(nothing found)" in text
 
 
 def test_the_shipped_set_has_a_flagged_and_a_named_example() -> None:

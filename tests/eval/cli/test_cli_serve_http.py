@@ -49,8 +49,11 @@ class _Command:
     told: list[str]
 
     def read_until(self, wanted: Callable[[str], bool]) -> str:
-        """The first line on the standard error that is wanted."""
+        """The first line on the standard error that is wanted, be it one that was read before: servers come in any order."""
         assert self.process.stderr is not None
+        for line in self.told:
+            if wanted(line):
+                return line
         for line in self.process.stderr:
             self.told.append(line)
             if wanted(line):

@@ -22,8 +22,10 @@ EXPANSIONS = (
     "filler_weight",
     "number_weight",
     "spelling_weight",
+    "related_weight",
     "dictionary_weight",
     "expansion_frequency",
+    "server_share",
 )
 SHAPES = ("{0}_{1}", "{0}-{1}", "{0}{2}", "{0}.{1}", "{0}", "{0}{1}")
 

@@ -29,6 +29,7 @@ PLAIN = DEFAULT.replace(
     synonym_weight=0.5,
     abbreviation_weight=0.5,
     translation_weight=0.5,
+    related_weight=0.0,
     expansion_frequency=0.5,
 )
 """One field, no length: a term that stands once in a description is worth 1 / (1 + 1)."""
@@ -39,6 +40,7 @@ SWITCHES = (
     "translation_weight",
     "loose_translation_weight",
     "spelling_weight",
+    "related_weight",
 )
 OFF = DEFAULT.replace(**dict.fromkeys(SWITCHES, 0.0))
 
@@ -109,12 +111,13 @@ def test_the_word_itself_is_never_behind_another_word_for_it(
         ("k8s", "kubernetes", "abbreviation_weight"),
         ("日历", "calendar", "translation_weight"),
         ("calender", "calendar", "spelling_weight"),
+        ("flight", "airport", "related_weight"),
     ],
 )
 def test_every_part_is_switched_off_by_a_weight_of_zero(query: str, text: str, switch: str) -> None:
     """With its own weight at 0 a part finds nothing at all; with only its own weight above 0 it finds the tool."""
     catalog = described(text, "banana")
-    without = Searcher(catalog, DEFAULT.replace(**{switch: 0.0})).search(query)
+    without = Searcher(catalog, DEFAULT.replace(**{"related_weight": 0.0, switch: 0.0})).search(query)
     assert (without.results, without.total_matches) == ((), 0)
     alone = Searcher(catalog, OFF.replace(**{switch: 0.5})).search(query)
     assert [result.name for result in alone.results] == ["x0"]

@@ -138,7 +138,7 @@ def test_a_build_that_fails_or_is_cancelled_leaves_the_old_index(
     def failing(tool: Tool) -> tuple[str, str, str, str, str, str]:
         raise fault("no")
 
-    registry.add([Tool(name="new_tool", description="words"), Tool(name="other", description="unseen phrases")])
+    registry.add([Tool(name="new_tool", description="words"), Tool(name="other", description="harbour cranes")])
     with monkeypatch.context() as patch:
         patch.setattr(index_module, "field_texts", failing)
         with pytest.raises(fault):

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from toolsearch.search.index import Index
+from toolsearch.search.lexicon.relations import RELATED
 from toolsearch.search.lexicon.spelling import Spellings
 from toolsearch.search.lexicon.tables import Gloss
+from toolsearch.search.related.words import related
 
 Integers = NDArray[np.int64]
 Postings = slice | Integers
 """Postings of an index: a range of them, or their numbers in ascending order."""
 
+_MOST_RELATED = 16
+"""Related words of a catalog that may stand for one word of a query: more of them add work and no quality."""
 _KEPT = 8192
 """Terms and phrases whose postings an index remembers; an index lives as long as its catalog, queries are endless."""
 
@@ -28,12 +33,14 @@ class Alternative(NamedTuple):
         size: In how many tools.
         kind: Of `lexicon.relations`.
         text: How an explanation calls it; "" for the slot's own term.
+        worths: How much of what its kind counts each of its postings is worth, 0..1; None for all of it.
     """
 
     postings: Postings
     size: int
     kind: int
     text: str = ""
+    worths: NDArray[np.float64] | None = None
 
 
 def of_term(index: Index, number: int, kind: int, text: str = "") -> Alternative:
@@ -94,3 +101,40 @@ def misspelt(index: Index, word: str, stem: str) -> tuple[tuple[str, int], ...]:
             index.misspelt.clear()
         index.misspelt[word] = known
     return known
+
+
+def near_in_meaning(index: Index, term: str) -> Alternative | None:
+    """The terms of the index that are near a term by the vectors of words, as one; None where there is none.
+
+    Of several that one tool has, the nearest stands for it.
+    """
+    if term not in index.related:
+        if len(index.related) >= _KEPT:
+            index.related.clear()
+        index.related[term] = _near(index, [(number, worth) for _, number, worth in _held(index, term)])
+    return index.related[term]
+
+
+def related_term(index: Index, term: str, posting: int) -> str:
+    """Which term near a term stands at a posting that `near_in_meaning` gave for it."""
+    for other, number, _ in _held(index, term):
+        if index.term_start[number] <= posting < index.term_start[number + 1]:
+            return other
+    raise ValueError(f"posting {posting} holds no term near {term!r}")
+
+
+def _held(index: Index, term: str) -> list[tuple[str, int, float]]:
+    """The nearest terms that some tool has, with their numbers and what each is worth, nearest first."""
+    found = ((other, index.term_number(other), worth) for other, worth in related(term))
+    return list(islice((each for each in found if each[1] >= 0), _MOST_RELATED))
+
+
+def _near(index: Index, held: Sequence[tuple[int, float]]) -> Alternative | None:
+    if not held:
+        return None
+    runs = [np.arange(index.term_start[number], index.term_start[number + 1]) for number, _ in held]
+    postings: Integers = np.concatenate(runs)
+    worths = np.repeat([worth for _, worth in held], [len(run) for run in runs])
+    # The first of a tool's postings is that of its nearest term.
+    first = np.unique(index.posting_document[postings], return_index=True)[1]
+    return Alternative(postings[first], len(first), RELATED, worths=worths[first])

@@ -50,10 +50,13 @@ class Evidence:
         run_slot: Slot of each run.
         run_kind: Kind of alternative of each run.
         run_size: Entries of each run.
+        run_worth: How much of what its kind counts each run is worth, 0..1, on average over its entries.
+        entry_worth: The same of each entry; None where all are worth 1.
         run_text: What stands there, as an explanation calls it; "" for the slot's own term.
         entry_pair: Pair of each entry.
         pair_query: The query of each pair.
         pair_tool: The tool number of each pair.
+        servers: The number of each tool's server.
         alternatives_order: The entries that compete with another one of their (pair, slot), those of one (pair, slot)
             together (and some that turn out to be alone); None where every slot has one alternative.
         alternatives_start: Where each such group starts in that order.
@@ -73,10 +76,13 @@ class Evidence:
     run_slot: Integers
     run_kind: Integers
     run_size: Integers
+    run_worth: Floats
+    entry_worth: Floats | None
     run_text: tuple[str, ...]
     entry_pair: Integers
     pair_query: Integers
     pair_tool: Integers
+    servers: Integers
     alternatives_order: Integers | None
     alternatives_start: Integers | None
     nearness: Nearness | None = None
@@ -108,10 +114,13 @@ def gather(index: Index, queries: Sequence[Query], active: frozenset[int]) -> Ev
     run_slot: list[int] = []
     run_kind: list[int] = []
     run_size: list[int] = []
+    worths: list[tuple[int, Floats]] = []
     run_text: list[str] = []
     for number, query in enumerate(queries):
         for slot in query_slots(index, query, active):
-            for postings, size, kind, text in slot.alternatives:
+            for postings, size, kind, text, entry_worths in slot.alternatives:
+                if entry_worths is not None:
+                    worths.append((len(runs), entry_worths))
                 runs.append(postings)
                 run_slot.append(len(slots))
                 run_kind.append(kind)
@@ -130,6 +139,7 @@ def gather(index: Index, queries: Sequence[Query], active: frozenset[int]) -> Ev
         query_of_entry = np.repeat(query_of_slot[slot_of_run], sizes)
         keys, entry_pair = np.unique(query_of_entry * max(1, index.size) + tool, return_inverse=True)
         pair_query, pair_tool = np.divmod(keys, max(1, index.size))
+    run_worth, entry_worth = _worths(sizes, worths)
     order, start = _contested(run_slot, sizes, entry_pair, len(pair_tool))
     return Evidence(
         queries=len(queries),
@@ -145,13 +155,29 @@ def gather(index: Index, queries: Sequence[Query], active: frozenset[int]) -> Ev
         run_slot=slot_of_run,
         run_kind=np.array(run_kind, dtype=np.int64),
         run_size=sizes,
+        run_worth=run_worth,
+        entry_worth=entry_worth,
         run_text=tuple(run_text),
         entry_pair=entry_pair,
         pair_query=pair_query,
         pair_tool=pair_tool,
+        servers=index.servers,
         alternatives_order=order,
         alternatives_start=start,
     )
+
+
+def _worths(sizes: Integers, given: Sequence[tuple[int, Floats]]) -> tuple[Floats, Floats | None]:
+    """What runs and entries are worth: those of the given runs as given, all others 1."""
+    by_run = np.ones(len(sizes))
+    if not given:
+        return by_run, None
+    starts = np.cumsum(sizes) - sizes
+    by_entry = np.ones(int(sizes.sum()))
+    for run, worths in given:
+        by_run[run] = worths.mean()
+        by_entry[starts[run] : starts[run] + sizes[run]] = worths
+    return by_run, by_entry
 
 
 def _crowding(index: Index, slots: Sequence[Slot]) -> Floats:

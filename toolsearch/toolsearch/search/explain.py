@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from toolsearch.config import FIELDS, SearchConfig
+from toolsearch.search.alternatives import related_term
 from toolsearch.search.arms import PostingValues, entry_frequencies, normalised_points
 from toolsearch.search.evidence import Evidence
-from toolsearch.search.fusion import SCORE_DIGITS, Floats, Integers, entry_shares
+from toolsearch.search.fusion import SCORE_DIGITS, Floats, Integers, Scores, entry_shares
 from toolsearch.search.guarantees import tools_with_word
-from toolsearch.search.lexicon.relations import SOURCES
+from toolsearch.search.lexicon.relations import RELATED, SOURCES
 from toolsearch.search.query import Query
 from toolsearch.search.results import Explanation, Part
 from toolsearch.search.semantic.nearness import semantic_scores
@@ -32,6 +33,7 @@ def parts_of(
     evidence: Evidence,
     values: PostingValues,
     config: SearchConfig,
+    scores: Scores,
     query_number: int,
     tools: Integers | Sequence[int],
     totals: Floats | Sequence[float],
@@ -41,18 +43,18 @@ def parts_of(
     The parts of a tool add up to its total exactly: what rounding moved is put on the largest part.
     """
     keyword, tfidf = entry_shares(evidence, config, values)
-    entry_tool = evidence.pair_tool[evidence.entry_pair]
     entry_slot, postings = evidence.entry_slots(), evidence.postings()
     entry_run = np.repeat(np.arange(len(evidence.run_size)), evidence.run_size)
-    of_query = evidence.pair_query[evidence.entry_pair] == query_number
     points = normalised_points(config)
-    semantic = semantic_by_query(evidence, config, query_number + 1)
+    semantic = semantic_scores(evidence, config)
     answers = []
     for tool, total in zip(tools, totals, strict=True):
         parts: list[Part] = []
-        for entry in np.flatnonzero(of_query & (entry_tool == tool)).tolist():
-            term = _called(evidence, int(entry_slot[entry]), int(entry_run[entry]))
-            fields, shares = _field_shares(index, config, int(postings[entry]))
+        pair = _pair(evidence, query_number, int(tool))
+        for entry in np.flatnonzero(evidence.entry_pair == pair).tolist():
+            posting = int(postings[entry])
+            term = _called(index, evidence, int(entry_slot[entry]), int(entry_run[entry]), posting)
+            fields, shares = _field_shares(index, config, posting)
             if keyword[entry] > 0:
                 strongest = max(fields, key=lambda field: (points[field], -field))
                 parts.append(Part(arm="keyword", field=FIELDS[strongest], term=term, value=float(keyword[entry])))
@@ -61,33 +63,55 @@ def parts_of(
                 for field, share in zip(fields, shares, strict=True)
                 if tfidf[entry] > 0 and share > 0
             ]
-        if evidence.nearness is not None and semantic is not None and semantic[query_number, tool] > 0:
-            cosine = evidence.nearness.cosine[query_number * evidence.size + tool]
-            value = float(semantic[query_number, tool])
-            parts.append(Part(arm="semantic", field="", term=f"cosine {cosine:.3f}", value=value))
+        if evidence.nearness is not None and pair >= 0 and semantic[pair] > 0:
+            cosine = evidence.nearness.cosine[pair]
+            parts.append(Part(arm="semantic", field="", term=f"cosine {cosine:.3f}", value=float(semantic[pair])))
+        parts += _by_leader(index, evidence, scores, pair)
         answers.append(exact_parts(parts, float(total)))
     return answers
 
 
-def semantic_by_query(evidence: Evidence, config: SearchConfig, queries: int) -> Floats | None:
+def _pair(evidence: Evidence, query_number: int, tool: int) -> int:
+    """The pair's number; -1 for a tool that is listed by its name alone and shares no term."""
+    first, end = np.searchsorted(evidence.pair_query, [query_number, query_number + 1])
+    place = int(first) + int(np.searchsorted(evidence.pair_tool[first:end], tool))
+    return place if place < end and int(evidence.pair_tool[place]) == tool else -1
+
+
+def _by_leader(index: Index, evidence: Evidence, scores: Scores, pair: int) -> list[Part]:
+    """What a tool gains by the best tool of its server, by arm."""
+    if scores.led is None:
+        return []
+    place = int(np.searchsorted(scores.led.pair, pair))
+    if place == len(scores.led.pair) or int(scores.led.pair[place]) != pair:
+        return []
+    leader, part = int(scores.led.leader[place]), float(scores.led.part[place])
+    term = f"{index.tools[int(evidence.pair_tool[leader])].name} (the server's best)"
+    given = {"keyword": scores.keyword, "tfidf": scores.tfidf, "semantic": scores.semantic}
+    return [
+        Part(arm=arm, field="server", term=term, value=part * float(values[leader]))
+        for arm, values in given.items()
+        if part * values[leader] > 0
+    ]
+
+
+def semantic_by_query(evidence: Evidence, scores: Scores) -> Floats | None:
     """What the semantic arm gives, a row for each query and a column for each tool; None where it takes no part.
 
     Args:
         evidence: With every tool of every query as a pair, as it is where the arm takes part.
-        config: The profile.
-        queries: How many of the first queries are wanted.
+        scores: Of its pairs.
     """
-    if evidence.nearness is None:
-        return None
-    return semantic_scores(evidence, config)[: queries * evidence.size].reshape(queries, evidence.size)
+    return None if evidence.nearness is None else scores.semantic.reshape(evidence.queries, evidence.size)
 
 
-def _called(evidence: Evidence, slot: int, run: int) -> str:
+def _called(index: Index, evidence: Evidence, slot: int, run: int, posting: int) -> str:
     """The slot's term, or for an expansion what stands in the catalog, for which word, and how it came there."""
+    kind, asked = int(evidence.run_kind[run]), evidence.slots[slot]
+    if kind == RELATED:
+        return f"{related_term(index, asked.term, posting)} ← {asked.surface} ({SOURCES[kind]})"
     text = evidence.run_text[run]
-    if not text:
-        return evidence.slots[slot].term
-    return f"{text} ← {evidence.slots[slot].called} ({SOURCES[int(evidence.run_kind[run])]})"
+    return f"{text} ← {asked.called} ({SOURCES[kind]})" if text else asked.term
 
 
 def exact_parts(parts: Sequence[Part], total: float) -> tuple[Part, ...]:
@@ -164,6 +188,7 @@ def explanation(
     evidence: Evidence,
     values: PostingValues,
     config: SearchConfig,
+    scores: Scores,
     ranked: Ranked,
     tool: str,
     max_results: int,
@@ -176,6 +201,7 @@ def explanation(
         evidence: What the query meets.
         values: Worth of the evidence's postings.
         config: The profile.
+        scores: Of the evidence's pairs.
         ranked: The query's whole order, not cut.
         tool: The tool's id.
         max_results: Where a search would have cut.
@@ -192,7 +218,7 @@ def explanation(
             why=_why_not(index, query, tool, number),
         )
     place = int(places[0])
-    [parts] = parts_of(index, evidence, values, config, 0, [number], ranked.scores[places])
+    [parts] = parts_of(index, evidence, values, config, scores, 0, [number], ranked.scores[places])
     rank, found = place + 1, place < max_results
     named = ranked.reasons.get(number)
     by = f": the query names it ({named.reason})" if named else " by its score"

@@ -15,6 +15,7 @@ from toolsearch.search.arms import PostingValues, inverse_document_frequency
 from toolsearch.search.evidence import Evidence
 from toolsearch.search.lexicon.relations import FIRST_EXPANSION, factors
 from toolsearch.search.semantic.nearness import arm_share, found_near, semantic_scores
+from toolsearch.search.servers import Led, led_by_best
 from toolsearch.search.slots import STOP
 
 Integers = NDArray[np.int64]
@@ -34,12 +35,14 @@ class Scores:
         tfidf: The TF-IDF arm's share, weight included.
         semantic: The semantic arm's share, weight included; all 0 where it takes no part.
         total: Their sum, rounded; 0..1.
+        led: Which pairs gain by another one, see `servers`; None where none can.
     """
 
     keyword: Floats
     tfidf: Floats
     semantic: Floats
     total: Floats
+    led: Led | None = None
 
 
 def _base_and_rarity(evidence: Evidence, config: SearchConfig) -> tuple[Floats, Floats]:
@@ -68,7 +71,9 @@ def frequencies(evidence: Evidence, config: SearchConfig) -> Floats:
     if not expands.any():
         return np.minimum(own, evidence.size)
     slots = len(evidence.slot_frequency)
-    weighted = np.bincount(evidence.run_slot, weights=expands * factors(config)[evidence.run_kind], minlength=slots)
+    weighted = np.bincount(
+        evidence.run_slot, weights=expands * (factors(config)[evidence.run_kind] * evidence.run_worth), minlength=slots
+    )
     most = np.zeros(slots)
     np.maximum.at(most, evidence.run_slot, expands)
     common: Floats = np.where(own > 0, own + config.expansion_frequency * weighted, most)
@@ -126,13 +131,20 @@ def entry_shares(evidence: Evidence, config: SearchConfig, values: PostingValues
     """
     factor = factors(config)[evidence.run_kind]
     keyword, tfidf = (
-        _best_only(np.repeat(shares[evidence.run_slot] * factor, evidence.run_size) * worth, evidence)
+        _best_only(_given(shares[evidence.run_slot] * factor, worth, evidence), evidence)
         for shares, worth in zip(slot_shares(evidence, config), (values.keyword, values.tfidf), strict=True)
     )
     if evidence.nearness is not None:
         left = 1.0 - arm_share(evidence, config)[evidence.entry_pair]
         return keyword * left, tfidf * left
     return keyword, tfidf
+
+
+def _given(by_run: Floats, worth: Floats, evidence: Evidence) -> Floats:
+    given: Floats = np.repeat(by_run, evidence.run_size) * worth
+    if evidence.entry_worth is not None:
+        given *= evidence.entry_worth
+    return given
 
 
 def _best_only(given: Floats, evidence: Evidence) -> Floats:
@@ -161,7 +173,17 @@ def score(evidence: Evidence, config: SearchConfig, values: PostingValues) -> Sc
     total = keyword_sums + tfidf_sums
     if evidence.nearness is not None:
         total += semantic
-    return Scores(keyword_sums, tfidf_sums, semantic, np.round(total, SCORE_DIGITS))
+    total = np.round(total, SCORE_DIGITS)
+    if config.server_share == 0.0 or not pairs:
+        return Scores(keyword_sums, tfidf_sums, semantic, total)
+    group = evidence.servers[evidence.pair_tool]
+    if evidence.queries > 1:
+        group = evidence.pair_query * evidence.size + group
+    led = led_by_best(group, total, config.server_share)
+    total[led.pair] += led.gain
+    for sums in (keyword_sums, tfidf_sums, semantic):
+        sums[led.pair] += led.part * sums[led.leader]
+    return Scores(keyword_sums, tfidf_sums, semantic, np.round(total, SCORE_DIGITS), led)
 
 
 def listed(evidence: Evidence, config: SearchConfig) -> NDArray[np.bool_]:

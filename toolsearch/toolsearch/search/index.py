@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import compress
 from operator import attrgetter, is_not
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,10 @@ from toolsearch.search.arms import DOCUMENT_BITS, FIELD_BITS, PLACE_MASK, Postin
 from toolsearch.search.fields import field_texts
 from toolsearch.search.lexicon.spelling import Spellings
 from toolsearch.search.lexicon.tables import Glosses
+from toolsearch.search.servers import server_numbers
+
+if TYPE_CHECKING:
+    from toolsearch.search.alternatives import Alternative
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -122,6 +127,7 @@ class Index:
         compounds: What `toolsearch.search.compounds` has found so far.
         phrases: Postings of terms and phrases of the lexicon, as far as looked up.
         misspelt: Near terms of words that no tool has, as far as looked up.
+        related: What is near a term in meaning, as far as looked up.
         spellings: What they are looked up in, made when it is first needed.
         chinese: Chinese words of the dictionary that may stand here for English ones, found when they are first needed.
         unspaced_tools: How many tools hold letters of a script without blanks, counted when it is first needed.
@@ -143,9 +149,11 @@ class Index:
     compounds: dict[tuple[str, str], tuple[int, ...]] = field(init=False, default_factory=dict)
     phrases: dict[tuple[str, ...], slice | Integers] = field(init=False, default_factory=dict)
     misspelt: dict[str, tuple[tuple[str, int], ...]] = field(init=False, default_factory=dict)
+    related: dict[str, Alternative | None] = field(init=False, default_factory=dict)
     spellings: Spellings | None = field(init=False, default=None)
     chinese: Mapping[tuple[str, ...], Glosses] | None = field(init=False, default=None)
     unspaced_tools: int | None = field(init=False, default=None)
+    _servers: Integers | None = field(init=False, default=None)
     _values: dict[SearchConfig, PostingValues] = field(init=False, default_factory=dict)
     _stop_documents: dict[str, Integers] | None = field(init=False, default=None)
 
@@ -171,6 +179,13 @@ class Index:
     def size(self) -> int:
         """The number of searchable tools."""
         return len(self.tools)
+
+    @property
+    def servers(self) -> Integers:
+        """The number of each tool's server, see `server_numbers`; found out when it is first needed."""
+        if self._servers is None:
+            self._servers = server_numbers(self.tools)
+        return self._servers
 
     def term_number(self, term: str) -> int:
         """The number of a term that some tool holds, or -1."""

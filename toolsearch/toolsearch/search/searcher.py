@@ -14,7 +14,7 @@ from toolsearch.search import explain as explaining
 from toolsearch.search.arms import PostingValues
 from toolsearch.search.dictionary.chinese import warnings_of
 from toolsearch.search.evidence import Evidence, gather
-from toolsearch.search.fusion import confidence, information, listed, score
+from toolsearch.search.fusion import Scores, confidence, information, listed, score
 from toolsearch.search.guarantees import NameTable
 from toolsearch.search.index import STORE, Index, IndexStore, build
 from toolsearch.search.lexicon.relations import active
@@ -142,8 +142,11 @@ class Searcher:
         read = read_query(query)
         evidence = self._gathered(index, [read])
         values = self._values(index, evidence)
-        [ranked] = self._rank(compiled, [read], evidence, values, index.size, server)
-        return explaining.explanation(index, read, evidence, values, self.config, ranked, tool.name, max_results)
+        scores = score(evidence, self.config, values)
+        [ranked] = self._rank(compiled, [read], evidence, scores, index.size, server)
+        return explaining.explanation(
+            index, read, evidence, values, self.config, scores, ranked, tool.name, max_results
+        )
 
     def _answers(
         self, queries: Sequence[str], limit: int, server: str | None, explain: bool, *, clamped: bool
@@ -162,11 +165,12 @@ class Searcher:
         warnings = (*self._models.warnings_of(self.config), *warnings)
         values = self._values(index, evidence)
         asked = information(evidence, self.config)
-        semantic = explaining.semantic_by_query(evidence, self.config, len(read))
+        scores = score(evidence, self.config, values)
+        semantic = explaining.semantic_by_query(evidence, scores)
         answers = []
-        for number, ranked in enumerate(self._rank(compiled, read, evidence, values, limit, server)):
+        for number, ranked in enumerate(self._rank(compiled, read, evidence, scores, limit, server)):
             parts = (
-                explaining.parts_of(index, evidence, values, self.config, number, ranked.tools, ranked.scores)
+                explaining.parts_of(index, evidence, values, self.config, scores, number, ranked.tools, ranked.scores)
                 if explain
                 else [()] * len(ranked.tools)
             )
@@ -209,11 +213,10 @@ class Searcher:
         compiled: Compiled,
         read: Sequence[Query],
         evidence: Evidence,
-        values: PostingValues,
+        scores: Scores,
         limit: int,
         server: str | None,
     ) -> list[Ranked]:
-        scores = score(evidence, self.config, values)
         hit = listed(evidence, self.config)
         bounds = np.searchsorted(evidence.pair_query, np.arange(len(read) + 1))
         ranked = []

@@ -12,14 +12,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from toolsearch.search.alternatives import Alternative, Integers, misspelt, of_gloss, of_term
+from toolsearch.search.alternatives import Alternative, Integers, misspelt, near_in_meaning, of_gloss, of_term
 from toolsearch.search.analysis.standard import STOP_WORDS, Word, stem
 from toolsearch.search.compounds import open_postings
 from toolsearch.search.dictionary.chinese import Dictionary, installed
 from toolsearch.search.dictionary.segments import with_dictionary
 from toolsearch.search.fillers import FILLERS
 from toolsearch.search.index import Index
-from toolsearch.search.lexicon.relations import DICTIONARY, EXACT, FAR_SPELLING, JOINED, OPEN, SPELLING
+from toolsearch.search.lexicon.relations import DICTIONARY, EXACT, FAR_SPELLING, JOINED, OPEN, RELATED, SPELLING
 from toolsearch.search.lexicon.runs import segments
 from toolsearch.search.lexicon.tables import Glosses, foreign_stem, languages_of, shipped
 from toolsearch.search.query import Query
@@ -110,6 +110,12 @@ class _Reading:
                 slot.alternatives.append(Alternative(opened, len(opened), OPEN))
         if SPELLING in self._active:
             self._correct(slots)
+        # In another language the same letters are another word.
+        if RELATED in self._active and not self._languages:
+            for slot in slots:
+                near = near_in_meaning(self._index, slot.term) if slot.kind == WORD else None
+                if near is not None:
+                    slot.alternatives.append(near)
         return slots
 
     def _take_word(self, position: int, word: Word) -> None:

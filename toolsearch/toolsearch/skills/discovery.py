@@ -16,6 +16,11 @@ CONTENT_LIMIT = 12_000
 CUT_MARK = "\n[… cut here: {left:,} more characters stand in {path}]"
 
 
+_LEAST_OF_BEST = 0.25
+"""Of the best skill's score another one has to have this share to be offered beside it: every offer costs context, and
+with words that are merely near in meaning a search finds most skills a little."""
+
+
 class SkillDiscovery:
     """What one conversation has been offered; its set of names is apart from the one for tools."""
 
@@ -67,7 +72,9 @@ class SkillDiscovery:
         found, response = skills.search(text, max_results=min(50, self._max_skills + len(self._offered)))
         if response.low_confidence:
             return None
-        fresh = [each for each in found if each.skill.name not in self._offered][: self._max_skills]
+        best = max((each.score for each in found), default=0.0)
+        fitting = [each for each in found if each.named or each.score >= _LEAST_OF_BEST * best]
+        fresh = [each for each in fitting if each.skill.name not in self._offered][: self._max_skills]
         if not fresh:
             return None
         rows: list[dict[str, Any]] = []

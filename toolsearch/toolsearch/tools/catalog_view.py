@@ -38,7 +38,9 @@ class Names:
         mark = hashlib.sha256(f"loaded tools of {snapshot.fingerprint}".encode()).hexdigest()
         # The searcher ranks what is deferred, so here the loaded tools are.
         loaded = replace(snapshot, tools=own, deferred=own, loaded=(), fingerprint=mark)
-        self.loaded_searcher = Searcher(loaded, searcher.config) if own else None
+        # By its very words: what is merely near in meaning must not say that nothing has to be searched for.
+        config = searcher.config.replace(related_weight=0.0)
+        self.loaded_searcher = Searcher(loaded, config) if own else None
 
     @cached_property
     def lookup(self) -> NameLookup:

@@ -23,9 +23,10 @@ if TYPE_CHECKING:
     FAR_SPELLING,
     DICTIONARY,
     LOOSE_DICTIONARY,
-) = range(12)
+    RELATED,
+) = range(13)
 """Kinds of alternative: the term itself, a closed form, the halves of a closed form side by side, then what a lexicon,
-a corrected spelling or a dictionary gives."""
+a corrected spelling, a dictionary or the vectors of words give."""
 
 FIRST_EXPANSION = SAME
 """From here on the term of the catalog is another word than the query's."""
@@ -40,6 +41,7 @@ SOURCES = {
     FAR_SPELLING: "spelling",
     DICTIONARY: "dictionary",
     LOOSE_DICTIONARY: "loose dictionary",
+    RELATED: "related word",
 }
 """How an explanation calls a kind of expansion."""
 
@@ -61,6 +63,7 @@ def factors(config: SearchConfig) -> NDArray[np.float64]:
             config.spelling_weight**2,
             config.dictionary_weight,
             config.dictionary_weight**2,
+            config.related_weight,
         ]
     )
 

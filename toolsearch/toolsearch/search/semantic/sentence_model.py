@@ -16,7 +16,11 @@ from toolsearch.search.semantic.scripts import scripts_of_vocabulary
 
 
 class SentenceModel:
-    """Texts to vectors by sentence-transformers, on the processor, which every machine has."""
+    """Texts to vectors by sentence-transformers, on the processor, which every machine has.
+
+    Attributes:
+        vocabulary: The pieces of words that the model knows, sorted.
+    """
 
     def __init__(self, source: str, *, name: str) -> None:
         """Load the model.
@@ -44,6 +48,7 @@ class SentenceModel:
             ) from error
         self.name = name
         vocabulary = self._model.tokenizer.get_vocab()
+        self.vocabulary: tuple[str, ...] = tuple(sorted(vocabulary))
         self.scripts = scripts_of_vocabulary(vocabulary)
         self.dimension = len(self._encoded("dimension"))
         self.fingerprint = self._digest(vocabulary)
