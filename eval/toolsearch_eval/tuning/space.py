@@ -12,7 +12,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from toolsearch.config import PROFILES, SearchConfig, load_profile
+from toolsearch.config import EXTRA_PROFILES, PROFILES, SearchConfig, load_profile
 from toolsearch.errors import ConfigError, DataError, Problem, UnknownNameError, UsageError
 from toolsearch_eval.tuning.parameters import parameter_names, parameter_value, with_parameters
 
@@ -121,7 +121,7 @@ def load_space(path: str | None, profile: str | None = None) -> Space:
     """A space from a file, or the shipped one of a profile.
 
     Args:
-        path: A TOML file; None takes the shipped space of the profile.
+        path: A TOML file; None takes the shipped space of the profile: its own, or that of the profile it comes from.
         profile: A shipped profile's name or a file; None takes the one that the space names.
 
     Raises:
@@ -133,8 +133,11 @@ def load_space(path: str | None, profile: str | None = None) -> Space:
     if path is None:
         wanted = profile or "default"
         base = load_profile(wanted)
-        shipped = PROFILES["reference" if base.ranking == "reference" else "default"].name
-        text = (files("toolsearch_eval.tuning") / "spaces" / f"{shipped}.toml").read_text(encoding="utf-8")
+        spaces = files("toolsearch_eval.tuning") / "spaces"
+        shipped = base.name if base == EXTRA_PROFILES.get(base.name) else ""
+        if not shipped or not (spaces / f"{shipped}.toml").is_file():
+            shipped = PROFILES["reference" if base.ranking == "reference" else "default"].name
+        text = (spaces / f"{shipped}.toml").read_text(encoding="utf-8")
         return read_space(text, path=f"<space of {shipped}>", profile=base)
     try:
         text = Path(path).read_text(encoding="utf-8")

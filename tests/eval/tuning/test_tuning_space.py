@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolsearch.config import DEFAULT, PROFILES
+from toolsearch.config import DEFAULT, PROFILES, SEMANTIC, SearchConfig
 from toolsearch.errors import DataError, UnknownNameError
 from toolsearch_eval.tuning.parameters import parameter_names, parameter_value, with_parameters
 from toolsearch_eval.tuning.space import Parameter, load_space, read_space
@@ -20,14 +20,22 @@ def _faults(text: str) -> list[tuple[int, str, str]]:
     return [(problem.line, problem.field, problem.message) for problem in caught.value.problems]
 
 
-@pytest.mark.parametrize("profile", sorted(PROFILES))
-def test_a_space_ships_for_each_profile_and_holds_it(profile: str) -> None:
+@pytest.mark.parametrize("config", [*PROFILES.values(), SEMANTIC], ids=lambda config: config.name)
+def test_a_space_ships_for_each_profile_and_holds_it(config: SearchConfig) -> None:
     """The shipped space of each profile is valid, begins at the profile and narrows to at most three parameters."""
-    space = load_space(None, profile)
-    assert space.profile == PROFILES[profile]
-    assert space.config(space.shipped) == PROFILES[profile]
+    space = load_space(None, config.name)
+    assert space.profile == config
+    assert space.config(space.shipped) == config
     assert space.distance(space.shipped) == 0.0
     assert 1 <= len(space.narrowed().parameters) <= 3
+
+
+def test_a_profile_without_a_space_of_its_own_has_that_of_its_origin() -> None:
+    """`default+translate` moves what `default` moves; `default+semantic` has its third arm to move."""
+    names = {each.name for each in load_space(None, "default").parameters}
+    assert {each.name for each in load_space(None, "default+translate").parameters} == names
+    assert "weight_semantic" not in names
+    assert "weight_semantic" in {each.name for each in load_space(None, "default+semantic").parameters}
 
 
 def test_every_number_of_a_profile_can_be_named_and_set() -> None:
