@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -13,6 +13,9 @@ from toolsearch.errors import DataError, ToolSearchError
 from toolsearch_app import loading, text, uploads
 from toolsearch_app.figures.picture import Picture
 from toolsearch_eval.data import DataSet
+
+_FIGURE_PIXELS = 150
+"""So wide is a figure of ten letters; on a telephone two stand beside each other."""
 
 
 def show_title(title: str, purpose: str) -> None:
@@ -81,6 +84,17 @@ def upload_data() -> None:
             st.success(f"{len(found.tools):,} tools, {len(found.queries):,} queries: data set “{loading.UPLOADED}”.")
 
 
+def are_moved(defaults: Mapping[str, float]) -> bool:
+    """Whether any of some controls stands elsewhere than at first, by hand or by the address that was opened.
+
+    Args:
+        defaults: By key of the control, what it has at first.
+    """
+    return any(st.session_state.get(key, value) != value for key, value in defaults.items()) or any(
+        key in st.query_params for key in defaults if key not in st.session_state
+    )
+
+
 def show_picture(picture: Picture, table: pandas.DataFrame, *, numbers: str = "The numbers") -> None:
     """A chart with its text alternative, and its numbers below it in a table that opens.
 
@@ -110,6 +124,17 @@ def show_table(table: pandas.DataFrame, name: str, **options: Any) -> None:
     options.setdefault("column_config", columns)
     options.setdefault("hide_index", True)
     st.dataframe(table, alt=name, width="stretch", **options)
+
+
+def show_figures(figures: Iterable[Sequence[str]]) -> None:
+    """Some figures beside each other, four in a row or as many as there is room for.
+
+    Args:
+        figures: For each its label and its text, of ten letters at most, and where it needs one a note.
+    """
+    with st.grid(4, min_column_width=_FIGURE_PIXELS):
+        for label, value, *note in figures:
+            st.metric(label, value, help=note[0] if note else None)
 
 
 def show_empty(what: str, command: str | None = None) -> None:

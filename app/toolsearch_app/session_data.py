@@ -18,7 +18,7 @@ from toolsearch_eval.sessionlab.providers import SHIPPED, Prices, ProviderProfil
 from toolsearch_eval.sessionlab.replay import replay
 from toolsearch_eval.sessionlab.replayed import Sent
 from toolsearch_eval.sessionlab.scaling import DEFAULT_SIZES, SizeRow, scaling
-from toolsearch_eval.sessionlab.strategies import BASELINE, STRATEGIES, strategy
+from toolsearch_eval.sessionlab.strategies import STRATEGIES, strategy
 
 PROVIDERS: Final = SHIPPED
 NAMES: Final = tuple(STRATEGIES)
@@ -102,7 +102,7 @@ def over_sizes(
         strategy_name: Its name.
         provider_name: Whose cache.
         prices: What tokens cost.
-        told: Is told 1 after each size and strategy.
+        told: Is told 1 after each size.
 
     Raises:
         UnknownNameError: There is no such conversation, strategy or provider.
@@ -110,12 +110,17 @@ def over_sizes(
     """
     state = _state(data, conversation)
     key = (prices.input, prices.cached, prices.written, prices.output)
-    return _over_sizes(state, conversation, strategy_name, provider_name, key, data, prices, told)
+    rows: list[SizeRow] = []
+    for size in DEFAULT_SIZES:
+        rows += _at_size(state, conversation, strategy_name, provider_name, key, size, data, prices)
+        # Told here, not in what is kept: Streamlit would play what a kept function shows again, on a bar that is gone.
+        told(1)
+    return tuple(rows)
 
 
-def steps_over_sizes(strategy_name: str) -> int:
+def steps_over_sizes() -> int:
     """How often `over_sizes` tells that one more is done."""
-    return len(DEFAULT_SIZES) * len({strategy_name, BASELINE})
+    return len(DEFAULT_SIZES)
 
 
 def _state(data: DataSet, conversation: str) -> str:
@@ -139,17 +144,16 @@ def _requests(
     return replay(talk, _data.tools, chosen, api=api, counter=token_counter(), config=DEFAULT, teams=False).requests
 
 
-@st.cache_resource(max_entries=32, show_spinner=False)
-def _over_sizes(
+@st.cache_resource(max_entries=256, show_spinner=False)
+def _at_size(
     state: str,
     conversation: str,
     strategy_name: str,
     provider_name: str,
     price_key: tuple[float, ...],
+    size: int,
     _data: DataSet,
     _prices: Prices,
-    _told: Told,
 ) -> tuple[SizeRow, ...]:
     profile = replace(provider_profile(provider_name), prices=_prices)
-    sizes = Sizes(token_counter())
-    return scaling(_data, (strategy_name,), profile, sizes, tools=DEFAULT_SIZES, only=(conversation,), progress=_told)
+    return scaling(_data, (strategy_name,), profile, Sizes(token_counter()), tools=(size,), only=(conversation,))

@@ -5,7 +5,9 @@ import math
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import get_args
 
+import pandas
 import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
@@ -15,13 +17,23 @@ import toolsearch_datasets
 from toolsearch.catalog.tool import Tool
 from toolsearch.config import DEFAULT, REFERENCE
 from toolsearch.errors import UsageError
+from toolsearch.search.results import SearchResponse
 from toolsearch.search.searcher import Searcher
 from toolsearch_app import text, weights
 from toolsearch_app.editing import next_query_id, with_query
 from toolsearch_app.figures.explore import score_picture
 from toolsearch_app.settings import VARIABLE
-from toolsearch_app.tables.explore import OTHER_WORDS, part_names, parts_table, places_table, ranking_table
+from toolsearch_app.tables.explore import (
+    OTHER_WORDS,
+    By,
+    explanation_table,
+    part_names,
+    parts_table,
+    places_table,
+    ranking_table,
+)
 from toolsearch_app.tables.settings import setting_differences
+from toolsearch_app.tables.words import LED
 from toolsearch_eval.data import Query, load_data
 
 TOOLS = (
@@ -64,7 +76,7 @@ def test_parts_lie_end_to_end_up_to_the_score() -> None:
     """However a score is cut, the parts join without a gap and end exactly at it, and every tool has its own."""
     response = Searcher(TOOLS, DEFAULT).search("send a message to the channel", explain=True)
     for by in ("field", "word", "arm"):
-        table = parts_table(response, by)
+        table = parts_table(response, by, part_names([response], by))
         assert set(table["rank"]) == {1, 2}
         for _, rows in table.groupby("rank"):
             assert rows["start"].iloc[0] == 0.0
@@ -74,18 +86,106 @@ def test_parts_lie_end_to_end_up_to_the_score() -> None:
 
 
 def test_many_words_keep_their_colours_apart() -> None:
-    """Five words have a colour of their own, and all others share one, so that no two parts look alike."""
-    tools = [Tool(name="every", description="alpha bravo charlie delta echo foxtrot golf")]
-    response = Searcher(tools, DEFAULT).search("alpha bravo charlie delta echo foxtrot golf", explain=True)
-    names = part_names(response, "word")
-    assert len(names) == 6
+    """Seven words have a colour of their own, and all others share one, so that no two parts look alike."""
+    words = "alpha bravo charlie delta echo foxtrot golf hotel india"
+    response = Searcher([Tool(name="every", description=words)], DEFAULT).search(words, explain=True)
+    names = part_names([response], "word")
+    assert len(names) == 8
     assert names[-1] == OTHER_WORDS
+    drawn = score_picture(parts_table(response, "word", names), names, side="A").chart.to_dict()
+    assert len(set(drawn["layer"][0]["encoding"]["color"]["scale"]["range"])) == 8
+
+
+def _near_and_led() -> SearchResponse:
+    """The answer to a query that meets a word by its meaning, and a tool that the best one of its server vouches for."""
+    tools = [
+        Tool(name="book_flight", server="travel", description="Books a flight to an airport."),
+        Tool(name="find_airport", server="travel", description="Finds an airport."),
+        Tool(name="look_up", description="Looks a flight up."),
+    ]
+    return Searcher(tools, DEFAULT).search("book a flight", explain=True)
+
+
+def test_evidence_of_every_kind_has_a_part_and_all_add_up() -> None:
+    """A related word and what the server's best tool gives are parts like others; bars and numbers end at the score."""
+    response = _near_and_led()
+    terms = {part.term for result in response.results for part in result.parts}
+    assert any(term.endswith("(related word)") for term in terms)
+    assert any(term.endswith("(the server's best)") for term in terms)
+    for by in get_args(By):
+        names = part_names([response], by)
+        assert (LED in names) == (by != "arm")
+        parts = parts_table(response, by, names)
+        assert parts.groupby("rank")["end"].last().tolist() == [result.score for result in response.results]
+        numbers = ranking_table(response, dict.fromkeys(("book_flight", "find_airport", "look_up"), 1), parts=parts)
+        made = [str(column) for column in numbers if str(column)[:2] in ("= ", "+ ")]
+        assert [column[2:] for column in made] == list(names)
+        assert made[0].startswith("=")
+        assert not any(column.startswith("=") for column in made[1:])
+        for row in numbers.to_dict("records"):
+            assert math.isclose(math.fsum(row[column] for column in made), row["score"], abs_tol=1e-12)
+
+
+def test_what_the_servers_best_tool_gives_is_told_by_that_tools_name() -> None:
+    """The reasons of one tool name the tool that vouches for it, and no field of the catalog for its part."""
+    searcher = Searcher(
+        [
+            Tool(name="book_flight", server="travel", description="Books a flight to an airport."),
+            Tool(name="find_airport", server="travel", description="Finds an airport."),
+        ],
+        DEFAULT,
+    )
+    table = explanation_table(searcher.explain("book a flight", "find_airport"))
+    led = table[table["field"] == LED]
+    assert set(led["word or tool"]) == {"book_flight"}
+    assert set(led["arm"]) <= {"keyword arm", "TF-IDF arm"}
+    assert math.isclose(math.fsum(table["value"]), searcher.explain("book a flight", "find_airport").score)
+
+
+def test_both_sides_share_colours_and_the_height_of_the_legend() -> None:
+    """A part has one colour on both sides, where one side lacks it too, and the bars begin at one height."""
+    tools = [
+        Tool(name="send_message", server="chat", description="Sends a message."),
+        Tool(name="read_messages", server="chat", description="Reads messages."),
+    ]
+    few, many = (Searcher(tools, profile).search("send chat message", explain=True) for profile in (REFERENCE, DEFAULT))
+    names = part_names([few, many], "field")
+    assert set(names) > {part.field for result in few.results for part in result.parts}
+    scales, legends, frames = [], [], []
+    for response in (few, many):
+        drawn = score_picture(parts_table(response, "field", names), names, side="a ranking").chart.to_dict()
+        colour = drawn["layer"][0]["encoding"]["color"]
+        scales.append(colour["scale"])
+        legends.append(colour["legend"])
+        frames.append(drawn["height"] - 46 * len(response.results))
+    assert scales[0] == scales[1] == {"domain": list(names), "range": scales[0]["range"]}
+    assert len(set(scales[0]["range"])) == len(names)
+    assert legends[0] == legends[1]
+    assert frames[0] == frames[1]
+
+
+@pytest.mark.parametrize(
+    ("names", "columns"),
+    [
+        (("name", "server", "search hint", "description"), 3),
+        (("time ← team (translation)", "chat", "message ← chat"), 2),
+        (("x" * 60,), 1),
+    ],
+)
+def test_the_legend_has_as_many_columns_as_leave_names_whole(names: tuple[str, ...], columns: int) -> None:
+    """Short names stand three in a row on a telephone, long ones below each other."""
+    rows = [
+        {"rank": 1, "tool": "t", "score": 1.0, "part": name, "value": 0.5, "start": 0.0, "end": 0.5} for name in names
+    ]
+    drawn = score_picture(pandas.DataFrame(rows), names, side="A").chart.to_dict()
+    assert drawn["layer"][0]["encoding"]["color"]["legend"]["columns"] == columns
 
 
 def test_picture_says_what_it_shows() -> None:
     """The text of the bars holds the tools in their order with what their scores are made of."""
     response = Searcher(TOOLS, DEFAULT).search("send a message", explain=True)
-    picture = score_picture(parts_table(response, "arm"), part_names(response, "arm"), side="ranking A")
+    names = part_names([response], "arm")
+    picture = score_picture(parts_table(response, "arm", names), names, side="ranking A")
     first = response.results[0]
     assert picture.text.startswith(
         f"Scores of ranking A and what they are made of: 1. send_message  {first.score:.3f} from "

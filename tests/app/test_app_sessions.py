@@ -240,11 +240,11 @@ def test_no_view_replays_a_session_again(
     app = cache_page
     app.number_input(key="request").set_value(1).run()
     assert "A first request has no prefix to break." in _said(app)
-    app.button[1].click().run()
+    next(button for button in app.button if button.label == "Next break").click().run()
     assert app.number_input(key="request").value == 2
     app.number_input(key="request").set_value(5).run()
     assert "The prefix holds." in _said(app)
-    app.button[0].click().run()
+    next(button for button in app.button if button.label == "Break before").click().run()
     assert app.number_input(key="request").value == 2
     app.selectbox(key="strategy").set_value("stable+delta").run()
     assert not app.exception and not app.error
@@ -281,13 +281,17 @@ def test_savings_are_shown_for_one_and_for_all_sessions(savings_page: AppTest) -
 
 
 def test_sizes_and_providers_are_replayed_on_request(savings_page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Over sizes of the catalog a third chart stands there, and every provider has a row."""
+    """Over sizes of the catalog a third chart stands there, every provider has a row, and both stay in the next view."""
     monkeypatch.setattr(session_data, "DEFAULT_SIZES", (6, 10))
     app = savings_page
     app.selectbox(key="session").set_value("two").run()
     app.toggle(key="sizes").set_value(True)
     app.toggle(key="providers").set_value(True)
     app.run()
+    assert not app.exception and not app.error
+    assert len(app.get("vega_lite_chart")) == 3
+    app.toggle(key="providers").set_value(False).run()
+    app.toggle(key="providers").set_value(True).run()
     assert not app.exception and not app.error
     assert len(app.get("vega_lite_chart")) == 3
     assert app.dataframe[-2].value["tools"].tolist() == [6.0, 10.0, 6.0, 10.0]

@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from toolsearch.config import from_toml
 from toolsearch.errors import UsageError
 from toolsearch_app import loading, tuning_data
 from toolsearch_app.figures.tuning import front_picture, gain_picture, history_picture, parallel_picture
@@ -60,6 +62,28 @@ def test_a_finished_study_is_shown_with_all_its_charts(start_app: Any, root: Pat
     assert not app.button
     app.toggle(key="live").set_value(True).run()
     assert not app.exception
+
+
+def test_the_chosen_profile_is_exported_as_it_was_written(
+    start_app: Any, root: Path, study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The button hands over the file that the tuner wrote, and its label says whose profile it is."""
+    given: list[object] = []
+    real = st.download_button
+
+    def watched(label: str, data: str, *more: Any, **options: Any) -> bool:
+        given.append(data)
+        return real(label, data, *more, **options)
+
+    monkeypatch.setattr(st, "download_button", watched)
+    app = start_app("tuning", studies=str(root))
+    [export] = [button for button in app.get("download_button") if button.key == "export"]
+    assert study.outcome is not None
+    kind = "chosen" if study.outcome.accepted else "shipped"
+    assert f"the {kind} profile" in export.label
+    [written] = root.rglob("tuned.toml")
+    assert given == [written.read_text("utf-8")]
+    assert from_toml(written.read_text("utf-8")).name
 
 
 def test_a_study_without_a_report_is_followed_by_its_journal(start_app: Any, root: Path, tmp_path: Path) -> None:

@@ -43,7 +43,7 @@ def timeline_picture(table: pandas.DataFrame, strategy: str, chosen: int | None 
     scale = altair.Scale(domain=[-_STRIP * highest, 1.12 * highest], nice=False)
     bars = (
         altair.Chart(parts)
-        .mark_bar(stroke="#ffffff", strokeWidth=0.5)
+        .mark_bar()
         .encode(
             x=across,
             y=altair.Y("tokens:Q", title="tokens", scale=scale, axis=altair.Axis(tickCount=5, grid=False)),
@@ -104,12 +104,17 @@ def strategies_picture(table: pandas.DataFrame) -> Picture:
     drawn = table.assign(said=[f"{breaks} breaks" if breaks != 1 else "1 break" for breaks in table["breaks"]])
     parts = drawn.melt(id_vars=["strategy"], value_vars=list(USES), var_name="use", value_name="tokens")
     parts["order"] = parts["use"].map(USES.index)
-    rows = altair.Y("strategy:N", sort=None, title=None, axis=altair.Axis(labelLimit=180, ticks=False, domain=False))
+    rows = altair.Y(
+        "strategy:N",
+        sort=None,
+        title=None,
+        axis=altair.Axis(labelLimit=180, labelFlush=False, ticks=False, domain=False),
+    )
     most = float(table["sent"].max()) or 1.0
     scale = altair.Scale(domain=[0, most * 1.3], nice=False)
     bars = (
         altair.Chart(parts)
-        .mark_bar(height=18, stroke="#ffffff", strokeWidth=0.5)
+        .mark_bar(height=18)
         .encode(
             x=altair.X(
                 "tokens:Q",

@@ -15,7 +15,7 @@ from toolsearch_eval.report.rows import DumbbellRow, ForestRow
 
 _ROW_PIXELS: Final = 30
 _FRAME_PIXELS: Final = 90
-_LABELS: Final = altair.Axis(labelLimit=130, ticks=False, domain=False, title=None)
+_LABELS: Final = altair.Axis(labelLimit=130, labelFlush=False, ticks=False, domain=False, title=None)
 _MOST_SAID: Final = 10
 
 

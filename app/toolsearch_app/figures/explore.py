@@ -9,15 +9,22 @@ import altair
 import pandas
 
 from toolsearch_app.figures.picture import COLOURS, Picture
+from toolsearch_app.tables.words import FIELDS, LED
 
 _ROW_PIXELS: Final = 46
 _FRAME_PIXELS: Final = 110
 """For one row of the legend and the axis, which share the height with the bars."""
-_LEGEND_COLUMNS: Final = 3
-_LEGEND_ROW_PIXELS: Final = 32
+_LEGEND_PIXELS: Final = 330
+"""What the legend may be wide on a telephone."""
+_LEGEND_GAP_PIXELS: Final = 24
+"""For the symbol of an entry, and the gap after it."""
+_LEGEND_ROW_PIXELS: Final = 22
+_LETTER_PIXELS: Final = 6.5
 _LABEL_SHARE: Final = 0.16
 """Of the longest bar: a narrower part has no room for its name, which the legend and the table give all the same."""
-_ON_DARK: Final = {"#0072b2": "#ffffff"}
+_COLOURS: Final = (*COLOURS, "#9b86cf", "#9aa1a8")
+"""Two more than the palette has, for what is rare, or no field or word of the tool itself."""
+_FIELD_COLOURS: Final = dict(zip((*FIELDS.values(), LED), _COLOURS, strict=True))
 _MOST_SAID: Final = 5
 
 
@@ -26,11 +33,12 @@ def score_picture(parts: pandas.DataFrame, names: Sequence[str], *, side: str) -
 
     Args:
         parts: What `tables.explore.parts_table` gives, not empty.
-        names: The parts in their order; each has its colour by its place.
+        names: The parts of all sides in their order; a field has a colour of its own, any other part one by its place.
         side: What the ranking is called, safe to be shown.
     """
     longest = float(parts["end"].max()) or 1.0
-    colours = [COLOURS[place % len(COLOURS)] for place in range(len(names))]
+    colours = _colours(names)
+    columns = _legend_columns(names)
     drawn = parts.assign(
         middle=(parts["start"] + parts["end"]) / 2,
         shown=[
@@ -43,16 +51,23 @@ def score_picture(parts: pandas.DataFrame, names: Sequence[str], *, side: str) -
         ],
     )
     bars_drawn = drawn["rank"].nunique()
-    more_rows = (len(names) - 1) // _LEGEND_COLUMNS
+    more_rows = (len(names) - 1) // columns
     # The names stand above the bars as labels of the axis, which the theme colours and which take no width away.
     above = altair.Axis(
-        labelAlign="left", labelPadding=0, labelOffset=-12, labelLimit=420, labelFontSize=13, ticks=False, domain=False
+        labelAlign="left",
+        labelPadding=0,
+        labelOffset=-12,
+        labelLimit=420,
+        labelFontSize=13,
+        labelFontWeight=600,
+        ticks=False,
+        domain=False,
     )
     rank = altair.Y("title:O", sort=None, title=None, axis=above)
     across = altair.Scale(domain=[0, longest], nice=False)
     bars = (
         altair.Chart(drawn)
-        .mark_bar(height=18, yOffset=8, stroke="#ffffff", strokeWidth=1)
+        .mark_bar(height=18, yOffset=8, x2Offset=-1)
         .encode(
             x=altair.X("start:Q", title="score", scale=across, axis=altair.Axis(tickCount=4, grid=False)),
             x2="end:Q",
@@ -61,7 +76,11 @@ def score_picture(parts: pandas.DataFrame, names: Sequence[str], *, side: str) -
                 "part:N",
                 scale=altair.Scale(domain=list(names), range=colours),
                 legend=altair.Legend(
-                    title=None, orient="top", columns=_LEGEND_COLUMNS, symbolType="square", labelLimit=140
+                    title=None,
+                    orient="top",
+                    columns=columns,
+                    symbolType="square",
+                    labelLimit=_LEGEND_PIXELS - _LEGEND_GAP_PIXELS,
                 ),
             ),
             tooltip=[
@@ -74,25 +93,31 @@ def score_picture(parts: pandas.DataFrame, names: Sequence[str], *, side: str) -
     )
     inside = (
         altair.Chart(drawn)
-        .mark_text(yOffset=8, fontSize=11, limit=90)
-        .encode(
-            x=altair.X("middle:Q", scale=across),
-            y=rank,
-            text="shown:N",
-            color=altair.Color(
-                "part:N",
-                scale=altair.Scale(domain=list(names), range=[_ON_DARK.get(colour, "#000000") for colour in colours]),
-                legend=None,
-            ),
-        )
+        .mark_text(yOffset=8, fontSize=11, limit=90, color="#000000")
+        .encode(x=altair.X("middle:Q", scale=across), y=rank, text="shown:N")
     )
-    chart = (bars + inside).resolve_scale(color="independent")
     return Picture(
-        chart=chart.properties(
-            height=_ROW_PIXELS * bars_drawn + _FRAME_PIXELS + more_rows * _LEGEND_ROW_PIXELS
-        ).configure_view(strokeWidth=0),
+        chart=(bars + inside)
+        .properties(height=_ROW_PIXELS * bars_drawn + _FRAME_PIXELS + more_rows * _LEGEND_ROW_PIXELS)
+        .configure_view(strokeWidth=0),
         text=_said(drawn, side),
     )
+
+
+def _colours(names: Sequence[str]) -> list[str]:
+    """A colour for each part: that of its field, so that it is the same for every query, or else one by its place."""
+    if set(names) <= set(_FIELD_COLOURS):
+        return [_FIELD_COLOURS[name] for name in names]
+    return [_COLOURS[place % len(_COLOURS)] for place in range(len(names))]
+
+
+def _legend_columns(names: Sequence[str]) -> int:
+    """How many columns, 3 at most, the legend may have without cutting a name; it is filled row by row."""
+    for columns in (3, 2):
+        longest = [max(map(len, names[place::columns]), default=0) for place in range(columns)]
+        if sum(longest) * _LETTER_PIXELS + columns * _LEGEND_GAP_PIXELS <= _LEGEND_PIXELS:
+            return columns
+    return 1
 
 
 def _said(parts: pandas.DataFrame, side: str) -> str:

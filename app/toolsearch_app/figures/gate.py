@@ -47,7 +47,7 @@ def history_picture(table: pandas.DataFrame, measure: str) -> Picture:
     )
     points = (
         altair.Chart(drawn)
-        .mark_point(filled=True, size=110)
+        .mark_point(filled=True, size=110, opacity=1)
         .encode(
             x=order,
             y=altair.Y("mean:Q", scale=scale),

@@ -7,7 +7,7 @@ from typing import Final
 import altair
 import pandas
 
-from toolsearch_app.figures.picture import COLOURS, Picture
+from toolsearch_app.figures.picture import COLOURS, GREY, Picture
 from toolsearch_eval.statistics import FEW_GROUPS
 
 _STEP: Final = 30
@@ -28,7 +28,7 @@ def coverage_picture(table: pandas.DataFrame) -> Picture:
             x=altair.X(
                 "groups:Q", title="groups of queries", scale=altair.Scale(domainMin=0), axis=altair.Axis(tickCount=6)
             ),
-            y=altair.Y("slice:N", title=None, axis=altair.Axis(labelLimit=140)),
+            y=altair.Y("slice:N", title=None, axis=altair.Axis(labelLimit=140, labelFlush=False)),
             shape=altair.Shape(
                 "split:N",
                 scale=altair.Scale(domain=["dev", "test"], range=["circle", "diamond"]),
@@ -40,9 +40,7 @@ def coverage_picture(table: pandas.DataFrame) -> Picture:
         )
     )
     bound = (
-        altair.Chart(pandas.DataFrame({"few": [FEW_GROUPS]}))
-        .mark_rule(strokeDash=[4, 4], color="#8c8c8c")
-        .encode(x="few:Q")
+        altair.Chart(pandas.DataFrame({"few": [FEW_GROUPS]})).mark_rule(strokeDash=[4, 4], color=GREY).encode(x="few:Q")
     )
     few = sorted(set(table.loc[table["groups"] < FEW_GROUPS, "slice"]))
     said = f"Too few groups to tell: {', '.join(few[:5])}." if few else f"None has fewer than {FEW_GROUPS} groups."
@@ -65,7 +63,7 @@ def judged_picture(table: pandas.DataFrame) -> Picture:
         .mark_point(filled=True, size=90, opacity=1)
         .encode(
             x=altair.X("Judged@10:Q", scale=altair.Scale(domain=[0, 1]), axis=altair.Axis(tickCount=5)),
-            y=altair.Y("ranker:N", title=None, axis=altair.Axis(labelLimit=140)),
+            y=altair.Y("ranker:N", title=None, axis=altair.Axis(labelLimit=140, labelFlush=False)),
             shape=altair.Shape(
                 "split:N",
                 scale=altair.Scale(domain=["dev", "test"], range=["circle", "diamond"]),

@@ -9,12 +9,14 @@ import altair
 
 Chart: TypeAlias = altair.Chart | altair.LayerChart | altair.HConcatChart | altair.VConcatChart | altair.FacetChart
 
-# Of the palette of Okabe and Ito, which most people with another colour vision tell apart, without its yellow, which
-# vanishes on white. A colour never stands alone: a label, a shape or a place says the same.
-COLOURS: Final = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00")
-SIDE_A: Final = "#e69f00"
-SIDE_B: Final = "#0072b2"
-GREY: Final = "#8c8c8c"
+# After the palette of Okabe and Ito, which most people with another colour vision tell apart, without its yellow, which
+# vanishes on white, and with a blue that is as clear on the dark page as on the white one. A colour never stands alone:
+# a label, a shape or a place says the same.
+COLOURS: Final = ("#1f83bf", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00")
+SIDE_A: Final = COLOURS[1]
+SIDE_B: Final = COLOURS[0]
+GREY: Final = "#777d84"
+"""For lines and words beside the data: more than 4 to 1 against both pages."""
 SHORT: Final = "datum.value ? format(datum.value, '~s') : '0'"
 """How an axis writes large numbers: 0, 50k, 1.2M."""
 

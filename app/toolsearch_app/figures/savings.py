@@ -30,7 +30,9 @@ def waterfall_picture(table: pandas.DataFrame) -> Picture:
         right=table[["start", "end"]].max(axis=1),
     )
     most = float(drawn["right"].max()) or 1.0
-    rows = altair.Y("step:N", sort=None, title=None, axis=altair.Axis(labelLimit=210, ticks=False, domain=False))
+    rows = altair.Y(
+        "step:N", sort=None, title=None, axis=altair.Axis(labelLimit=210, labelFlush=False, ticks=False, domain=False)
+    )
     scale = altair.Scale(domain=[min(0.0, float(drawn["end"].min())), most * 1.4], nice=False)
     bars = (
         altair.Chart(drawn)
@@ -78,7 +80,12 @@ def money_picture(table: pandas.DataFrame, currency: str) -> Picture:
         ]
     )
     most = float(drawn["cost"].max()) or 1.0
-    rows = altair.Y("strategy:N", sort=None, title=None, axis=altair.Axis(labelLimit=180, ticks=False, domain=False))
+    rows = altair.Y(
+        "strategy:N",
+        sort=None,
+        title=None,
+        axis=altair.Axis(labelLimit=180, labelFlush=False, ticks=False, domain=False),
+    )
     scale = altair.Scale(domain=[0, most * 1.55], nice=False)
     bars = (
         altair.Chart(drawn)

@@ -70,7 +70,7 @@ def importance_picture(table: pandas.DataFrame) -> Picture:
         .mark_bar(color=COLOURS[0])
         .encode(
             x=altair.X("share:Q", title="share of importance", axis=altair.Axis(format="%", tickCount=5)),
-            y=altair.Y("parameter:N", sort=None, title=None, axis=altair.Axis(labelLimit=170)),
+            y=altair.Y("parameter:N", sort=None, title=None, axis=altair.Axis(labelLimit=170, labelFlush=False)),
             tooltip=["parameter:N", altair.Tooltip("share:Q", format=".3f")],
         )
         .properties(height=22 * len(table) + _FRAME_PIXELS)
@@ -88,9 +88,11 @@ def parallel_picture(table: pandas.DataFrame) -> Picture:
     kinds = [kind for kind in _KINDS if kind in set(table["kind"])]
     colours = [_KIND_COLOURS[_KINDS.index(kind)] for kind in kinds]
     dashes = {"shipped": [6, 3], "chosen": [1, 0], "best": [2, 2], "other": [1, 0]}
-    across = altair.X("parameter:N", sort=None, title=None, axis=altair.Axis(labelAngle=-60, labelLimit=130))
+    across = altair.X(
+        "parameter:N", sort=None, title=None, axis=altair.Axis(labelAngle=-60, labelLimit=170, labelOverlap=False)
+    )
     up = altair.Y("position:Q", title="place between the bounds", scale=altair.Scale(domain=[0, 1]))
-    legend = altair.Legend(title=None, orient="top", symbolType="stroke")
+    legend = altair.Legend(title=None, orient="top", symbolType="stroke", symbolOpacity=1)
     colour = altair.Color("kind:N", scale=altair.Scale(domain=kinds, range=colours), legend=legend)
     plain = (
         altair.Chart(table[table["kind"] == "other"])
@@ -132,7 +134,9 @@ def front_picture(table: pandas.DataFrame) -> Picture:
         y=altair.Y("second:Q", title="second objective (larger is better)", scale=altair.Scale(zero=False)),
     )
     names = base.mark_text(dx=10, dy=-8, color=GREY).encode(text="trial:N")
-    chart = base.mark_line(color=GREY, strokeDash=[3, 3]) + base.mark_point(filled=True, size=70, color=COLOURS[0])
+    chart = base.mark_line(color=GREY, strokeDash=[3, 3]) + base.mark_point(
+        filled=True, size=70, opacity=1, color=COLOURS[0]
+    )
     text = (
         f"The Pareto front: {len(table)} trials that no other one beats in both objectives; the first objective goes "
         f"from {table['first'].min():.4f} to {table['first'].max():.4f}."
@@ -146,7 +150,7 @@ def gain_picture(table: pandas.DataFrame) -> Picture:
     Args:
         table: What `tables.tuning.gain_table` gives, not empty.
     """
-    row = altair.Y("queries:N", sort=None, title=None, axis=altair.Axis(labelLimit=150))
+    row = altair.Y("queries:N", sort=None, title=None, axis=altair.Axis(labelLimit=150, labelFlush=False))
     bars = (
         altair.Chart(table.dropna(subset=["low", "high"]))
         .mark_rule(strokeWidth=2, color=COLOURS[0])
@@ -158,7 +162,7 @@ def gain_picture(table: pandas.DataFrame) -> Picture:
     )
     points = (
         altair.Chart(table)
-        .mark_point(filled=True, size=90, color=COLOURS[0])
+        .mark_point(filled=True, size=90, opacity=1, color=COLOURS[0])
         .encode(x="gain:Q", y=row, tooltip=["queries:N", altair.Tooltip("gain:Q", format="+.4f")])
     )
     zero = altair.Chart(pandas.DataFrame({"zero": [0.0]})).mark_rule(color=GREY, strokeDash=[4, 4]).encode(x="zero:Q")

@@ -17,12 +17,21 @@ def names(history: GateHistory) -> tuple[str, ...]:
     return tuple(sorted(known))
 
 
+def moment(date: str) -> str:
+    """A date as it is read: the day, and the time to the minute where there is one.
+
+    >>> moment("2026-03-01"), moment("2026-03-01T07:08:09+00:00")
+    ('2026-03-01', '2026-03-01 07:08')
+    """
+    return line(date[:16].replace("T", " "))
+
+
 def blessing_table(file: BaselineFile) -> pandas.DataFrame:
     """A row for each blessing in one place, the newest first."""
     return pandas.DataFrame(
         [
             (
-                each.date,
+                moment(each.date),
                 each.mean,
                 each.low,
                 each.high,
@@ -43,7 +52,7 @@ def record_table(records: Iterable[GateRecord]) -> pandas.DataFrame:
     return pandas.DataFrame(
         [
             (
-                each.date,
+                moment(each.date),
                 each.outcome,
                 each.now,
                 each.before,

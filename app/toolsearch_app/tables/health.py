@@ -120,12 +120,18 @@ def twin_table(rows: Iterable[Sequence[str]]) -> pandas.DataFrame:
 
 
 def problem_table(errors: Iterable[Problem], warnings: Iterable[Problem]) -> pandas.DataFrame:
-    """A row for each error, then for each warning; a file by its name alone."""
+    """A row for each error, then for each warning; a file by its name alone, no line for what is the whole file's."""
     rows = [("error", each) for each in errors] + [("warning", each) for each in warnings]
     return pandas.DataFrame(
         [
-            (kind, line(each.path.replace("\\", "/").rsplit("/", 1)[-1]), each.line, each.field, line(each.message))
+            (
+                kind,
+                line(each.message),
+                each.field,
+                line(each.path.replace("\\", "/").rsplit("/", 1)[-1]),
+                str(each.line) if each.line else "",
+            )
             for kind, each in rows
         ],
-        columns=["kind", "file", "line", "field", "message"],
+        columns=["kind", "message", "field", "file", "line"],
     )

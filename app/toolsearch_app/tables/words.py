@@ -14,6 +14,8 @@ FIELDS: Final = {
     "parameter_descriptions": "parameter texts",
     "": "whole tool",
 }
+LED: Final = "server's best"
+"""What a tool gains by the best tool of its server; that is no word that stands in a field of its own."""
 REASONS: Final = {
     "exact_name": "named exactly",
     "leaf_name": "named without its server",

@@ -61,17 +61,14 @@ def choose_request(rows: tuple[RequestRow, ...]) -> RequestRow:
 def show_request(row: RequestRow) -> None:
     """One request: whose, what the cache did, and what it is made of."""
     st.markdown(f"**Request {row.request}**, turn {row.turn} of {text.plain(row.agent)}, after {row.seconds:,.0f} s")
-    for place, (label, value) in zip(
-        st.columns(4),
+    controls.show_figures(
         (
-            ("Sent", row.sent),
-            ("Read from the cache", row.use.cached),
-            ("Written to it", row.use.written),
-            ("New", row.use.new),
-        ),
-        strict=True,
-    ):
-        place.metric(label, f"{value:,}")
+            ("Sent", f"{row.sent:,}"),
+            ("Read from the cache", f"{row.use.cached:,}"),
+            ("Written to it", f"{row.use.written:,}"),
+            ("New", f"{row.use.new:,}"),
+        )
+    )
     st.caption(
         f"Prefix {row.prefix}: {row.prefix_tokens:,} tokens up to the last cache mark; tools array "
         f"{row.array or 'none'}. "

@@ -71,14 +71,17 @@ def choose_side(side: str, run_ids: list[str], nth: int) -> tuple[Run, str]:
 def show_headline(found: Comparison) -> None:
     """The outcome: the difference with its interval, and how sure it is."""
     overall = found.overall
-    columns = st.columns((2, 2, 3, 2))
-    columns[0].metric("B less A", interval_text(overall.difference, signed=True).split(" ")[0])
-    columns[1].metric("p (sign flips)", p_text(overall.p), help="How often chance alone gives such a difference.")
-    columns[2].metric("Groups better / equal / worse", f"{overall.wins} / {overall.ties} / {overall.losses}")
-    columns[3].metric(
-        "Smallest detectable",
-        "-" if overall.detectable is None else f"{overall.detectable:.3f}",
-        help="The smallest difference that so many groups would show in four of five cases.",
+    controls.show_figures(
+        (
+            ("B less A", interval_text(overall.difference, signed=True).split(" ")[0]),
+            ("p (sign flips)", p_text(overall.p), "How often chance alone gives such a difference."),
+            ("Groups better / worse", f"{overall.wins} / {overall.losses}", f"{overall.ties} more are equal."),
+            (
+                "Smallest detectable",
+                "-" if overall.detectable is None else f"{overall.detectable:.3f}",
+                "The smallest difference that so many groups would show in four of five cases.",
+            ),
+        )
     )
     st.markdown(text.plain(headline(found)))
 
@@ -122,7 +125,11 @@ def show_query(chosen: tuple[Moved, ...], a: Named, b: Named) -> None:
     with st.spinner("Asking both rankers…"):
         asks = [explain_side(side, side.run) for side in (a, b) if side.run is not None]
         reasons = reasons_for(moved, asks[0], asks[1])
-    controls.show_table(reasons_table(reasons), "What the scores are made of", row_height=60)
+    # Whole sentences: in a table they would be cut, the more so on a telephone.
+    for row in reasons_table(reasons).to_dict("records"):
+        grade = row["grade"] if row["grade"] == "unlabelled" else f"grade {row['grade']}"
+        st.markdown(f"**{text.plain(row['tool'])}** ({grade})")
+        st.markdown(f"- A: {text.plain(row['A'])}\n- B: {text.plain(row['B'])}")
 
 
 controls.show_title(

@@ -53,14 +53,14 @@ def moved_by_sliders(config: SearchConfig) -> SearchConfig:
     """Profile B with its weights as the sliders have them."""
     names = weights.movable(config)
     keys = {name: f"x_{name}" for name in names}
-    touched = any(st.session_state.get(key, 1.0) != 1.0 for key in keys.values())
+    touched = controls.are_moved(dict.fromkeys(keys.values(), 1.0))
     with st.expander("Move the weights of B", expanded=touched):
         st.caption("Each slider multiplies a weight of profile B, in both arms; 1 is the profile's own.")
-        columns = st.columns(4)
+        grid = st.grid(4, min_column_width=150)
         factors = {}
-        for place, name in enumerate(names):
+        for name in names:
             label = "keyword arm" if name == weights.KEYWORD_ARM else FIELDS[name]
-            with columns[place % len(columns)]:
+            with grid.cell():
                 factors[name] = st.slider(
                     label, 0.0, weights.LARGEST, 1.0, 0.25, key=keys[name], bind="query-params", format="× %.2f"
                 )
@@ -82,22 +82,25 @@ def show_side(
     config: SearchConfig,
     response: SearchResponse,
     by: By,
+    names: tuple[str, ...],
     tokens: dict[str, int],
     grades: dict[str, int] | None,
 ) -> None:
     """One ranking: its flags, its bars, its numbers."""
-    st.header(f"{side}: {text.plain(config.name)}", anchor=False)
+    # Beside the name and not below it, so that the charts of both sides begin at one height.
+    doubt = " :orange-badge[low confidence]" if response.low_confidence else ""
+    note = "The catalog may have no tool for this." if response.low_confidence else None
+    st.header(f"{side}: {text.plain(config.name)}{doubt}", anchor=False, help=note)
     if not response.results:
         st.info(f"{side} finds nothing: no tool of this catalog shares a word with the query.")
         return
     shown = f"{len(response.results)} of {response.total_matches} tools that match"
     cost = sum(tokens[result.name] for result in response.results)
     st.caption(f"{shown}; their definitions take {cost:,} tokens.")
-    if response.low_confidence:
-        st.warning("Low confidence: the catalog may have no tool for this.", icon="⚠️")
-    parts = parts_table(response, by)
-    picture = score_picture(parts, part_names(response, by), side=f"ranking {side}")
-    controls.show_picture(picture, ranking_table(response, tokens, grades), numbers=f"The numbers of {side}")
+    parts = parts_table(response, by, names)
+    picture = score_picture(parts, names, side=f"ranking {side}")
+    numbers = ranking_table(response, tokens, grades, parts=parts)
+    controls.show_picture(picture, numbers, numbers=f"The numbers of {side}")
 
 
 def show_tools(snapshot: Snapshot, a: SearchResponse, b: SearchResponse, tokens: dict[str, int]) -> None:
@@ -182,9 +185,11 @@ labels = dict(held.judgements.get(labelled.query_id, {})) if labelled is not Non
 stack = st.segmented_control(
     "Bars show the score", list(STACKS), default="by field", key="by", bind="query-params", required=True
 )
+cut = STACKS[stack or "by field"]
+cut_names = part_names(tuple(answers.values()), cut)
 for place, (name, answer) in zip(st.columns(2), answers.items(), strict=True):
     with place:
-        show_side(name, sides[name].config, answer, STACKS[stack or "by field"], costs, labels)
+        show_side(name, sides[name].config, answer, cut, cut_names, costs, labels)
 show_tools(catalog, answers["A"], answers["B"], costs)
 searchable = sorted(tool.name for tool in catalog.tools)
 show_why(sides, asked, searchable, most)

@@ -32,17 +32,14 @@ measure = text.line(str(file.baseline.measure) if file else records[-1].measure)
 
 if file is not None:
     blessing = file.baseline.blessing
-    for place, (label, value) in zip(
-        st.columns(4),
+    controls.show_figures(
         (
             (f"Blessed {measure}", "none" if blessing.mean is None else f"{blessing.mean:.3f}"),
             ("Blessed on", blessing.date),
             ("Queries", f"{blessing.queries:,}"),
             ("Must pass", f"{blessing.must_pass:,}"),
-        ),
-        strict=True,
-    ):
-        place.metric(label, value)
+        )
+    )
     st.caption(
         text.plain(f"{blessing.ranker} on {blessing.data} ({blessing.split}): {blessing.reason or 'no reason given'}")
     )
@@ -70,7 +67,10 @@ if not verdicts:
     )
     st.stop()
 controls.show_table(tables.record_table(verdicts), "Verdicts")
-labels = {f"{len(verdicts) - place}": f"{each.date}: {each.outcome}" for place, each in enumerate(reversed(verdicts))}
+labels = {
+    f"{len(verdicts) - place}": f"{tables.moment(each.date)}: {each.outcome}"
+    for place, each in enumerate(reversed(verdicts))
+}
 chosen = st.selectbox(
     "Verdict", list(labels), format_func=lambda number: labels[number], key="verdict", bind="query-params"
 )

@@ -19,16 +19,14 @@ runs, faults = health_data.runs_of(data.name)
 health = health_data.health(data, runs)
 errors, warnings, leaks, repeats = health_data.checks(data)
 
-figures_shown = st.columns(4)
-for place, (label, value) in enumerate(
+controls.show_figures(
     (
-        ("Queries", len(data.queries)),
-        ("Errors", len(errors)),
-        ("Warnings", len(warnings)),
-        ("Unjudged pairs", len(health.pool.candidates) if health.rankings else None),
+        ("Queries", f"{len(data.queries):,}"),
+        ("Errors", f"{len(errors):,}"),
+        ("Warnings", f"{len(warnings):,}"),
+        ("Unjudged pairs", f"{len(health.pool.candidates):,}" if health.rankings else "no run"),
     )
-):
-    figures_shown[place].metric(label, "no run" if value is None else f"{value:,}")
+)
 
 st.header("Coverage", anchor=False)
 if data.queries:
@@ -98,7 +96,7 @@ if not health.pool.candidates:
 waiting = list(dict.fromkeys(each.query_id for each in health.pool.candidates))
 query_id = controls.choose(f"Query ({len(waiting)} have something to judge)", waiting, key="query")
 candidates = [each for each in health.pool.candidates if each.query_id == query_id]
-st.markdown(f"**{text.plain(candidates[0].text)}**")
+st.markdown(f"**Asked:** {text.plain(candidates[0].text)}")
 writable = loading.is_writable(data_id)
 if not loading.settings().edit:
     controls.show_read_only("Judging")

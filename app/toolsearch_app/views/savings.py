@@ -53,7 +53,7 @@ def edited_prices(profile: ProviderProfile) -> Prices:
     """The profile's prices as they were edited; each provider's are kept apart."""
     keys = {name: f"price_{profile.name}_{name}" for name in PRICES}
     listed = {name: float(getattr(profile.prices, name)) for name in PRICES}
-    touched = any(st.session_state.get(key, listed[name]) != listed[name] for name, key in keys.items())
+    touched = controls.are_moved({key: listed[name] for name, key in keys.items()})
     with st.expander("Prices", expanded=touched):
         st.caption(f"{text.plain(profile.currency)} for a million tokens; listed on {profile.prices_as_of}.")
         given = {}
@@ -89,7 +89,7 @@ def show_sizes(data: DataSet, talk: str, strategy: str, provider: str, prices: P
         "Replay over catalogs of 10 to 1,000 tools", key="sizes", bind="query-params", help="Takes some seconds, once."
     ):
         return
-    total = session_data.steps_over_sizes(strategy)
+    total = session_data.steps_over_sizes()
     done = 0
     bar = st.progress(0.0, "Replaying over every size…")
 
@@ -137,17 +137,14 @@ st.caption(
 paid = edited_prices(profile)
 strategies = tables.money_table(found, paid)
 [chosen] = strategies[strategies["strategy"] == chosen_strategy].to_dict("records")
-for place, (label, value) in zip(
-    st.columns(4),
+controls.show_figures(
     (
         ("Tokens sent", f"{chosen['sent']:,}"),
         ("Tokens about tools saved", f"{chosen['tokens saved']:,}"),
         (f"Cost in {money}", f"{chosen['cost']:.4f}"),
         ("Saved against inline", f"{chosen['saved share']:.0%}"),
-    ),
-    strict=True,
-):
-    place.metric(label, value)
+    )
+)
 st.header("From all tools to what is sent", anchor=False)
 steps = tables.steps_table(waterfall(found, chosen_strategy))
 controls.show_picture(figures.waterfall_picture(steps), steps)

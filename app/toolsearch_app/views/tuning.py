@@ -62,6 +62,7 @@ def _trials(study: Study) -> None:
         return
     history = tables.history_table(study)
     controls.show_picture(figures.history_picture(history), history)
+    st.caption("The line is the best so far, the dashed one the profile as it ships.")
     if study.front and len(study.front) > 1:
         st.header("Pareto front", anchor=False)
         front = tables.front_table(study)

@@ -32,10 +32,12 @@ class Site:
 
     Attributes:
         address: Where it is, without a slash at the end.
+        closed: Where it is read-only, as most people have it.
         folder: Holds `data`, `runs`, `studies` and `baselines`.
     """
 
     address: str
+    closed: str
     folder: Path
 
 
@@ -80,7 +82,7 @@ def _hostile_data(folder: Path) -> None:
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    """The dashboard with `--edit`: two data sets with a run each, and runs, studies and baselines that are damaged."""
+    """The dashboard with `--edit` and without: two data sets with a run each, and runs, studies and baselines that are damaged."""
     folder = tmp_path_factory.mktemp("dashboard")
     (folder / "data").mkdir()
     _own_data(folder / "data" / "mine")
@@ -95,8 +97,12 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     (folder / "baselines").mkdir()
     (folder / "baselines" / "broken.json").write_text(damaged, "utf-8")
     options = [f"--{name}={folder / name}" for name in ("data", "runs", "studies", "baselines", "profiles")]
-    with stage.dashboard(folder, ["--edit", *options]) as address:
-        yield Site(address=address, folder=folder)
+    (folder / "closed").mkdir()
+    with (
+        stage.dashboard(folder, ["--edit", *options]) as address,
+        stage.dashboard(folder / "closed", options) as closed,
+    ):
+        yield Site(address=address, closed=closed, folder=folder)
 
 
 # Not for the whole run: while it is open, Playwright's loop runs in this thread, and tests elsewhere have loops of their own.
@@ -125,7 +131,8 @@ def tab(context: BrowserContext, site: Site, watch: Watch) -> Iterator[Page]:
         dialog.dismiss()
 
     page = context.new_page()
-    allowed = (site.address, site.address.replace("http:", "ws:"), "data:", "blob:")
+    own = (site.address, site.closed)
+    allowed = (*own, *(address.replace("http:", "ws:") for address in own), "data:", "blob:")
     page.on("request", lambda sent: None if sent.url.startswith(allowed) else watch.outside.append(sent.url))
     page.on("websocket", lambda opened: None if opened.url.startswith(allowed) else watch.outside.append(opened.url))
     page.on("console", lambda said: watch.faults.append(said.text) if said.type == "error" else None)

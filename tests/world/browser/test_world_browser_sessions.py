@@ -40,7 +40,7 @@ def test_a_stable_array_holds_its_prefix_in_every_turn(tab: Page, site: Any) -> 
 
 
 def test_the_waterfall_goes_from_all_tools_to_what_is_sent(tab: Page, site: Any) -> None:
-    """Its bars add up to the tokens that are sent, and another strategy is another sum."""
+    """Its bars add up to the tokens that are sent, catalogs of other sizes stay once asked for; another strategy is another sum."""
     open_page(tab, f"{site.address}/savings?data=builtin&session=analyst-afternoon&strategy=stable%2Bdelta")
     metrics = tab.get_by_test_id("stMetricValue")
     sent = metrics.nth(0).inner_text()
@@ -49,5 +49,11 @@ def test_the_waterfall_goes_from_all_tools_to_what_is_sent(tab: Page, site: Any)
     assert len(numbers) > 5
     assert numbers[0] + sum(numbers[1:-1]) == numbers[-1]
     assert f"{numbers[-1]:,}" == sent
+    tab.get_by_text("Replay over catalogs of 10 to 1,000 tools").click()
+    sizes = tab.locator('[role="graphics-document"][aria-label^="Money in USD over the size of the catalog"]')
+    expect(sizes).to_be_visible(timeout=120_000)
+    tab.get_by_text("Hold the providers side by side").click()
+    settle(tab)
+    expect(sizes).to_be_visible()
     open_page(tab, f"{site.address}/savings?data=builtin&session=analyst-afternoon&strategy=inject")
     assert metrics.nth(0).inner_text() != sent
