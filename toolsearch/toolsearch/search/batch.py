@@ -138,7 +138,7 @@ class _Prepared:
             own = slice(int(bounds[number]), int(bounds[number + 1]))
             met = self.evidence.pair_tool[own]
             # Without scores and without a cut, the product's own ranking says which tools are listed and why.
-            ranked = rank_one(compiled, query, met, hit[own], nothing[own], nothing[own], size, None)
+            ranked = rank_one(compiled, query, met, hit[own], nothing[own], size, None)
             tool = np.sort(ranked.tools)
             place = np.searchsorted(met, tool)
             inside = place < len(met)

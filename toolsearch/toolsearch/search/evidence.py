@@ -19,6 +19,7 @@ from toolsearch.search.alternatives import Postings
 from toolsearch.search.index import Index
 from toolsearch.search.query import Query
 from toolsearch.search.scripts import of_unspaced_script, unspaced_tools
+from toolsearch.search.servers import Groups, groups_of
 from toolsearch.search.slots import Slot, query_slots
 
 if TYPE_CHECKING:
@@ -56,9 +57,9 @@ class Evidence:
         entry_pair: Pair of each entry.
         pair_query: The query of each pair.
         pair_tool: The tool number of each pair.
-        servers: The number of each tool's server.
+        servers: The pairs of one query and one server.
         alternatives_order: The entries that compete with another one of their (pair, slot), those of one (pair, slot)
-            together (and some that turn out to be alone); None where every slot has one alternative.
+            together; None where every slot has one alternative.
         alternatives_start: Where each such group starts in that order.
         nearness: What the semantic arm knows of the pairs, which then are all of them; None where it takes no part.
     """
@@ -82,7 +83,7 @@ class Evidence:
     entry_pair: Integers
     pair_query: Integers
     pair_tool: Integers
-    servers: Integers
+    servers: Groups
     alternatives_order: Integers | None
     alternatives_start: Integers | None
     nearness: Nearness | None = None
@@ -161,10 +162,17 @@ def gather(index: Index, queries: Sequence[Query], active: frozenset[int]) -> Ev
         entry_pair=entry_pair,
         pair_query=pair_query,
         pair_tool=pair_tool,
-        servers=index.servers,
+        servers=by_server(index, len(queries), pair_query, pair_tool),
         alternatives_order=order,
         alternatives_start=start,
     )
+
+
+def by_server(index: Index, queries: int, pair_query: Integers, pair_tool: Integers) -> Groups:
+    """The pairs of one query and one server together; for a single query every tool is a pair."""
+    if queries == 1:
+        return index.servers
+    return groups_of(pair_query * index.size + index.servers.number[pair_tool])
 
 
 def _worths(sizes: Integers, given: Sequence[tuple[int, Floats]]) -> tuple[Floats, Floats | None]:
@@ -208,9 +216,15 @@ def _contested(
     slot_of = np.repeat(np.array([run_slot[run] for run in wide], dtype=np.int64), sizes[wide])
     group = pair[again] * (run_slot[-1] + 1) + slot_of[again]
     by_group = np.argsort(group, kind="stable")
-    changes = np.ones(len(again), dtype=bool)
-    np.not_equal(group[by_group][1:], group[by_group][:-1], out=changes[1:])
-    return entries[again[by_group]], np.flatnonzero(changes)
+    group = group[by_group]
+    # Most turn out to be alone after all, as their tool was met again for another slot.
+    competes = np.zeros(len(group), dtype=bool)
+    np.equal(group[1:], group[:-1], out=competes[1:])
+    competes[:-1] |= competes[1:]
+    group = group[competes]
+    changes = np.ones(len(group), dtype=bool)
+    np.not_equal(group[1:], group[:-1], out=changes[1:])
+    return entries[again[by_group[competes]]], np.flatnonzero(changes)
 
 
 def _cut(values: Array, runs: Sequence[Postings]) -> Array:

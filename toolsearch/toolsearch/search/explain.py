@@ -80,12 +80,10 @@ def _pair(evidence: Evidence, query_number: int, tool: int) -> int:
 
 def _by_leader(index: Index, evidence: Evidence, scores: Scores, pair: int) -> list[Part]:
     """What a tool gains by the best tool of its server, by arm."""
-    if scores.led is None:
+    led = scores.led.leader(pair) if scores.led is not None and pair >= 0 else None
+    if led is None:
         return []
-    place = int(np.searchsorted(scores.led.pair, pair))
-    if place == len(scores.led.pair) or int(scores.led.pair[place]) != pair:
-        return []
-    leader, part = int(scores.led.leader[place]), float(scores.led.part[place])
+    leader, part = led
     term = f"{index.tools[int(evidence.pair_tool[leader])].name} (the server's best)"
     given = {"keyword": scores.keyword, "tfidf": scores.tfidf, "semantic": scores.semantic}
     return [
@@ -95,14 +93,11 @@ def _by_leader(index: Index, evidence: Evidence, scores: Scores, pair: int) -> l
     ]
 
 
-def semantic_by_query(evidence: Evidence, scores: Scores) -> Floats | None:
-    """What the semantic arm gives, a row for each query and a column for each tool; None where it takes no part.
-
-    Args:
-        evidence: With every tool of every query as a pair, as it is where the arm takes part.
-        scores: Of its pairs.
-    """
-    return None if evidence.nearness is None else scores.semantic.reshape(evidence.queries, evidence.size)
+def arms_of(evidence: Evidence, scores: Scores, query_number: int, tool: int, total: float) -> dict[str, float]:
+    """A tool's score for one query of the evidence by arm; they add up to it exactly."""
+    pair = _pair(evidence, query_number, tool)
+    keyword, _, semantic = scores.arms(pair) if pair >= 0 else (0.0, 0.0, 0.0)
+    return exact_arms(total, keyword) if evidence.nearness is None else exact_three(total, keyword, semantic)
 
 
 def _called(index: Index, evidence: Evidence, slot: int, run: int, posting: int) -> str:

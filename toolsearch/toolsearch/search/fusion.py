@@ -31,10 +31,10 @@ class Scores:
     """Scores by pair (query, tool) in the order of the evidence's pairs.
 
     Attributes:
-        keyword: The keyword arm's share, weight included.
-        tfidf: The TF-IDF arm's share, weight included.
-        semantic: The semantic arm's share, weight included; all 0 where it takes no part.
-        total: Their sum, rounded; 0..1.
+        keyword: The keyword arm's share of what the pair has by itself, weight included.
+        tfidf: The TF-IDF arm's, weight included.
+        semantic: The semantic arm's, weight included; all 0 where it takes no part.
+        total: The score, rounded; 0..1: the sum of the three, and what the pair gains by another one.
         led: Which pairs gain by another one, see `servers`; None where none can.
     """
 
@@ -43,6 +43,19 @@ class Scores:
     semantic: Floats
     total: Floats
     led: Led | None = None
+
+    def arms(self, pair: int) -> tuple[float, float, float]:
+        """What keyword, TF-IDF and semantic arm give to a pair, with what they gave to the one it gains by."""
+        own = (float(self.keyword[pair]), float(self.tfidf[pair]), float(self.semantic[pair]))
+        led = None if self.led is None else self.led.leader(pair)
+        if led is None:
+            return own
+        leader, part = led
+        return (
+            own[0] + part * float(self.keyword[leader]),
+            own[1] + part * float(self.tfidf[leader]),
+            own[2] + part * float(self.semantic[leader]),
+        )
 
 
 def _base_and_rarity(evidence: Evidence, config: SearchConfig) -> tuple[Floats, Floats]:
@@ -176,14 +189,8 @@ def score(evidence: Evidence, config: SearchConfig, values: PostingValues) -> Sc
     total = np.round(total, SCORE_DIGITS)
     if config.server_share == 0.0 or not pairs:
         return Scores(keyword_sums, tfidf_sums, semantic, total)
-    group = evidence.servers[evidence.pair_tool]
-    if evidence.queries > 1:
-        group = evidence.pair_query * evidence.size + group
-    led = led_by_best(group, total, config.server_share)
-    total[led.pair] += led.gain
-    for sums in (keyword_sums, tfidf_sums, semantic):
-        sums[led.pair] += led.part * sums[led.leader]
-    return Scores(keyword_sums, tfidf_sums, semantic, np.round(total, SCORE_DIGITS), led)
+    led = led_by_best(evidence.servers, total, config.server_share)
+    return Scores(keyword_sums, tfidf_sums, semantic, np.round(led.total, SCORE_DIGITS), led)
 
 
 def listed(evidence: Evidence, config: SearchConfig) -> NDArray[np.bool_]:

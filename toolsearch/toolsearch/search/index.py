@@ -25,7 +25,7 @@ from toolsearch.search.arms import DOCUMENT_BITS, FIELD_BITS, PLACE_MASK, Postin
 from toolsearch.search.fields import field_texts
 from toolsearch.search.lexicon.spelling import Spellings
 from toolsearch.search.lexicon.tables import Glosses
-from toolsearch.search.servers import server_numbers
+from toolsearch.search.servers import Groups, groups_of, server_numbers
 
 if TYPE_CHECKING:
     from toolsearch.search.alternatives import Alternative
@@ -153,7 +153,7 @@ class Index:
     spellings: Spellings | None = field(init=False, default=None)
     chinese: Mapping[tuple[str, ...], Glosses] | None = field(init=False, default=None)
     unspaced_tools: int | None = field(init=False, default=None)
-    _servers: Integers | None = field(init=False, default=None)
+    _servers: Groups | None = field(init=False, default=None)
     _values: dict[SearchConfig, PostingValues] = field(init=False, default_factory=dict)
     _stop_documents: dict[str, Integers] | None = field(init=False, default=None)
 
@@ -181,10 +181,10 @@ class Index:
         return len(self.tools)
 
     @property
-    def servers(self) -> Integers:
-        """The number of each tool's server, see `server_numbers`; found out when it is first needed."""
+    def servers(self) -> Groups:
+        """The tools by server, see `server_numbers`; found out when it is first needed."""
         if self._servers is None:
-            self._servers = server_numbers(self.tools)
+            self._servers = groups_of(server_numbers(self.tools))
         return self._servers
 
     def term_number(self, term: str) -> int:

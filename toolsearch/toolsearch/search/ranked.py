@@ -19,7 +19,6 @@ class Ranked:
     Attributes:
         tools: Tool numbers, best first, up to the number asked for.
         scores: Scores by tool number place, in the same order.
-        keyword: The keyword arm's shares in the same order.
         reasons: Named tools by number.
         total: How many tools matched in all.
         best_score: The best score of all that matched, 0.0 without a match.
@@ -27,7 +26,6 @@ class Ranked:
 
     tools: Integers
     scores: Floats
-    keyword: Floats
     reasons: dict[int, Named]
     total: int
     best_score: float
@@ -56,7 +54,6 @@ def rank_one(
     pair_tool: Integers,
     hit: np.ndarray[tuple[int], np.dtype[np.bool_]],
     totals: Floats,
-    keyword: Floats,
     limit: int,
     server: str | None,
 ) -> Ranked:
@@ -71,14 +68,14 @@ def rank_one(
         named = {number: reason for number, reason in named.items() if allowed[number]}
         if query.required:
             # Every tool that passes is a result, also one that only a stop word brought in.
-            totals, keyword = _spread(index.size, pair_tool, totals), _spread(index.size, pair_tool, keyword)
+            totals = _spread(index.size, pair_tool, totals)
             pair_tool, hit = np.arange(index.size, dtype=np.int64), allowed
         else:
             hit = hit & allowed[pair_tool]
     if named:
         missing = np.array(sorted(set(named) - set(pair_tool[hit].tolist())), dtype=np.int64)
         if len(missing):
-            totals, keyword = _spread(index.size, pair_tool, totals), _spread(index.size, pair_tool, keyword)
+            totals = _spread(index.size, pair_tool, totals)
             everything = np.zeros(index.size, dtype=bool)
             everything[pair_tool[hit]] = True
             everything[missing] = True
@@ -94,11 +91,9 @@ def rank_one(
         rest = [place for place in order.tolist() if place not in taken]
         order = np.array(by_tier + rest, dtype=np.int64)
     order = order[:limit]
-    listed = found[order]
     return Ranked(
-        tools=pair_tool[listed],
+        tools=pair_tool[found[order]],
         scores=scores[order],
-        keyword=keyword[listed],
         reasons=named,
         total=len(found),
         best_score=float(scores.max()) if len(scores) else 0.0,

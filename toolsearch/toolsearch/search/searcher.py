@@ -166,7 +166,6 @@ class Searcher:
         values = self._values(index, evidence)
         asked = information(evidence, self.config)
         scores = score(evidence, self.config, values)
-        semantic = explaining.semantic_by_query(evidence, scores)
         answers = []
         for number, ranked in enumerate(self._rank(compiled, read, evidence, scores, limit, server)):
             parts = (
@@ -180,13 +179,11 @@ class Searcher:
                     rank=rank,
                     score=float(total),
                     reason=ranked.reasons[tool].reason if tool in ranked.reasons else "score",
-                    arms=explaining.exact_arms(float(total), float(keyword))
-                    if semantic is None
-                    else explaining.exact_three(float(total), float(keyword), float(semantic[number, tool])),
+                    arms=explaining.arms_of(evidence, scores, number, tool, float(total)),
                     parts=tool_parts,
                 )
-                for rank, (tool, total, keyword, tool_parts) in enumerate(
-                    zip(ranked.tools.tolist(), ranked.scores, ranked.keyword, parts, strict=True), start=1
+                for rank, (tool, total, tool_parts) in enumerate(
+                    zip(ranked.tools.tolist(), ranked.scores, parts, strict=True), start=1
                 )
             )
             sure = 1.0 if ranked.reasons else confidence(ranked.best_score, float(asked[number]))
@@ -229,7 +226,6 @@ class Searcher:
                     evidence.pair_tool[pairs],
                     hit[pairs],
                     scores.total[pairs],
-                    scores.keyword[pairs],
                     limit,
                     server,
                 )

@@ -32,49 +32,90 @@ def server_numbers(tools: tuple[Tool, ...]) -> Integers:
 
 
 @dataclass(frozen=True, slots=True)
-class Led:
-    """The pairs that gain by another one.
+class Groups:
+    """Which pairs belong together: the tools of one server for one query.
 
     Attributes:
-        pair: The pairs, ascending.
-        leader: The pair that each of them gains by; no leader is led.
-        gain: What each of them gains, >= 0.
-        part: The gain as a share of the leader's own score, >= 0: of each arm the leader gives so much.
+        number: The group of each pair, 0..groups - 1.
+        order: The pairs, group by group, those of a group ascending.
+        start: Where each group begins in that order.
+        size: How many pairs each has, at least 1.
     """
 
-    pair: Integers
-    leader: Integers
-    gain: Floats
-    part: Floats
+    number: Integers
+    order: Integers
+    start: Integers
+    size: Integers
 
 
-def led_by_best(group: Integers, own: Floats, share: float) -> Led:
-    """Who leads whom, and what is gained: the best pair of each group leads all others of it that have a score.
+def groups_of(number: Integers) -> Groups:
+    """The groups of pairs with equal numbers.
 
     Args:
-        group: The number of each pair's group, at least 0.
-        own: The score of each pair, >= 0. Of equal best ones the first leads, so the one first by name.
-        share: Weight of the leader's score in the harmonic mean, 0..1.
+        number: Of each pair, at least 0; they need not follow one another without a gap.
 
-    >>> led = led_by_best(np.array([0, 1, 0, 0]), np.array([0.25, 0.9, 0.75, 0.0]), 0.5)
-    >>> led.pair.tolist(), led.leader.tolist(), led.gain.tolist()
-    ([0], [2], [0.125])
+    >>> groups = groups_of(np.array([7, 2, 7]))
+    >>> groups.number.tolist(), groups.order.tolist(), groups.start.tolist(), groups.size.tolist()
+    ([1, 0, 1], [1, 0, 2], [0, 1], [1, 2])
     """
-    held = np.flatnonzero(own)
-    if not len(held):
-        return Led(held, held, own[held], own[held])
-    groups, scores = group[held], own[held]
-    best = np.zeros(int(groups.max()) + 1)
-    np.maximum.at(best, groups, scores)
-    leading = np.flatnonzero(scores == best[groups])
-    # Written last is what stays, so the first of equal ones goes last.
-    first = np.zeros(len(best), dtype=np.int64)
-    first[groups[leading[::-1]]] = held[leading[::-1]]
-    leader = first[groups]
-    moved = leader != held
-    pair, leader = held[moved], leader[moved]
-    of_leader = own[leader]
-    mean = own[pair] * of_leader / ((1.0 - share) * of_leader + share * own[pair])
+    order = np.argsort(number, kind="stable")
+    ordered = number[order]
+    begins = np.ones(len(number), dtype=bool)
+    np.not_equal(ordered[1:], ordered[:-1], out=begins[1:])
+    start = np.flatnonzero(begins)
+    group = np.empty(len(number), dtype=np.int64)
+    group[order] = np.cumsum(begins) - 1
+    return Groups(group, order, start, np.diff(np.append(start, len(number))))
+
+
+@dataclass(frozen=True, slots=True)
+class Led:
+    """What pairs gain by the best pair of their group.
+
+    Attributes:
+        groups: Which pairs belong together.
+        own: The score of each pair by itself, >= 0.
+        total: The score of each with what it gains, at least its own.
+    """
+
+    groups: Groups
+    own: Floats
+    total: Floats
+
+    def leader(self, pair: int) -> tuple[int, float] | None:
+        """Who leads a pair, and which share of the leader's own score the pair gains; None where it gains nothing.
+
+        Of equal best pairs the first leads, so the one first by name.
+        """
+        group = int(self.groups.number[pair])
+        start = int(self.groups.start[group])
+        members = self.groups.order[start : start + int(self.groups.size[group])]
+        leader = int(members[np.argmax(self.own[members])])
+        gain = float(self.total[pair] - self.own[pair])
+        return (leader, gain / float(self.own[leader])) if leader != pair and gain > 0.0 else None
+
+
+def led_by_best(groups: Groups, own: Floats, share: float) -> Led:
+    """Scores with what the best pair of each group adds to all others of it that have a score.
+
+    Args:
+        groups: Which pairs belong together; at least one pair.
+        own: The score of each pair, >= 0.
+        share: Weight of the best pair's score in the harmonic mean, 0..1.
+
+    >>> led = led_by_best(groups_of(np.array([0, 1, 0, 0])), np.array([0.25, 0.9, 0.75, 0.0]), 0.5)
+    >>> led.total.tolist(), led.leader(0), led.leader(2), led.leader(3)
+    ([0.375, 0.9, 0.75, 0.0], (2, 0.16666666666666666), None, None)
+    """
+    ordered = own[groups.order]
+    best = np.repeat(np.maximum.reduceat(ordered, groups.start), groups.size)
+    weighed = (1.0 - share) * best
+    weighed += share * ordered
+    # Where nothing is weighed the pair has no score of its own, and stays without one.
+    weighed[weighed == 0.0] = 1.0
+    best *= ordered
+    best /= weighed
+    total = np.empty_like(own)
     # Equal scores can give a mean that is smaller in its last bit.
-    gain = np.maximum(mean - own[pair], 0.0)
-    return Led(pair, leader, gain, gain / of_leader)
+    total[groups.order] = np.maximum(best, ordered)
+    return Led(groups, own, total)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from toolsearch.catalog.tool import Tool
 from toolsearch.config import SearchConfig
 from toolsearch.errors import UsageError
-from toolsearch.search.evidence import Evidence
+from toolsearch.search.evidence import Evidence, by_server
 from toolsearch.search.query import Query
 from toolsearch.search.semantic.encoder import Encoder, Vectors, load_encoder
 from toolsearch.search.semantic.nearness import COSINE_DIGITS, Nearness
@@ -60,13 +60,15 @@ class SemanticArm:
                 cosine[number] = np.round((table @ vector).astype(np.float64), COSINE_DIGITS)
                 speaks[number] = readable
         cosine[~speaks] = 0.0
-        tools = np.arange(index.size, dtype=np.int64)
+        pair_query = np.repeat(np.arange(len(queries), dtype=np.int64), index.size)
+        pair_tool = np.tile(np.arange(index.size, dtype=np.int64), len(queries))
         at = evidence.pair_query * index.size + evidence.pair_tool
         return replace(
             evidence,
             entry_pair=at[evidence.entry_pair],
-            pair_query=np.repeat(np.arange(len(queries), dtype=np.int64), index.size),
-            pair_tool=np.tile(tools, len(queries)),
+            pair_query=pair_query,
+            pair_tool=pair_tool,
+            servers=by_server(index, len(queries), pair_query, pair_tool),
             nearness=Nearness(cosine.ravel(), speaks.ravel()),
         )
 
