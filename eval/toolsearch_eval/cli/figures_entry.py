@@ -26,7 +26,10 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--suites", type=Path, metavar="DIR", help="measure every data set in this folder too")
     parser.add_argument(
-        "--dense", default="", metavar="st:MODEL", help="with --suites: a model among the rankers whose order is shown"
+        "--dense",
+        default="",
+        metavar="st:MODEL",
+        help="with --suites: a model among the rankers whose order is shown, and beside the semantic arm",
     )
     parser.add_argument(
         "--bench",

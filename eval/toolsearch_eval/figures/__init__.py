@@ -5,7 +5,8 @@
 figures say something else. What counts as the same is decided in `block`: figures of quality must be equal, ratios of
 times may differ by a factor of two, times themselves belong to the machine and are not compared.
 
-`quality` measures rankings, `speed` measures times, `outputs` runs the commands of the Makefile whose output is shown,
-`examples` runs the README's own examples and renews what stands under them.
+`quality` measures rankings, `orders` and `semantic` put a model of sentence vectors among them, `speed` measures times,
+`outputs` runs the commands of the Makefile whose output is shown, `examples` runs the README's own examples and renews
+what stands under them.
 `--only ablation` makes `docs/ablation.md` from what the package `ablation` measures, and keeps its data beside it.
 """

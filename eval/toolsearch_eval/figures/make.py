@@ -21,6 +21,7 @@ from toolsearch_eval.figures.quality import (
     measure_suites,
     profile_fingerprints,
 )
+from toolsearch_eval.figures.semantic import measure_semantic, profile_cost, semantic_rankers
 from toolsearch_eval.figures.speed import measure_bench, measure_start
 from toolsearch_eval.figures.store import (
     marked_blocks,
@@ -32,9 +33,9 @@ from toolsearch_eval.figures.store import (
 )
 from toolsearch_eval.figures.tuned import measure_tuned
 
-BLOCKS = ("builtin", "confidence", "suites", "orders", "tuned", "lab", "start", "bench", "demo", "test")
+BLOCKS = ("builtin", "confidence", "suites", "orders", "semantic", "tuned", "lab", "start", "bench", "demo", "test")
 """Every block, in the order in which they are measured. Those of `--suites` and `--bench` only when asked for."""
-_OF_SUITES = ("suites", "orders")
+_OF_SUITES = ("suites", "orders", "semantic")
 EXAMPLES = "examples"
 """Stands beside the blocks where one is named: the outputs under the README's own commands and scripts."""
 ABLATION = "ablation"
@@ -51,7 +52,8 @@ class Task:
         results: Where the figures that were measured last are kept.
         data: The set of the blocks `builtin` and `confidence`.
         suites: A folder of further data sets, or None to keep their figures as they are.
-        dense: A ranker of sentence vectors to put among those whose order is compared, or "".
+        dense: A ranker of sentence vectors to put among those whose order is compared, or "". The block `semantic`
+            needs it.
         bench: Sizes for the bench, or none to keep its figures as they are.
         only: Blocks to measure (`EXAMPLES` and `ABLATION` may be some); empty for all that the README has.
         check: Write nothing and compare.
@@ -129,6 +131,7 @@ def make_figures(task: Task, *, tell: Callable[[str], None] = lambda _: None) ->
     for name in names:
         if name not in results:
             option = {"bench": "; --bench measures it"} | dict.fromkeys(_OF_SUITES, "; --suites DIR measures it")
+            option["semantic"] = "; --suites DIR --dense st:MODEL measures it"
             tell(f"block {name!r} has no figures yet and stays as it is{option.get(name, '')}.")
     for line in failures:
         tell(line)
@@ -145,6 +148,7 @@ def _wanted(task: Task, names: Collection[str]) -> list[str]:
         if name not in (*names, EXAMPLES, ABLATION):
             raise UsageError(f"{task.readme} has no block {name!r}; it has {', '.join(names)}.")
     asked = dict.fromkeys(_OF_SUITES, task.suites is not None) | {"bench": bool(task.bench)}
+    asked["semantic"] = task.suites is not None and bool(task.dense)
     return [name for name in BLOCKS if name in (task.only or names) and asked.get(name, True)]
 
 
@@ -156,6 +160,14 @@ def _measured(task: Task, wanted: Sequence[str], tell: Callable[[str], None]) ->
         "confidence": lambda: measure_confidence(task.data, today=today),
         "suites": lambda: measure_suites(task.suites or Path(), today=today, tell=tell),
         "orders": lambda: measure_orders(task.data, task.suites or Path(), task.dense, today=today, tell=tell),
+        "semantic": lambda: measure_semantic(
+            task.data,
+            task.suites or Path(),
+            semantic_rankers(task.dense),
+            today=today,
+            tell=tell,
+            cost=profile_cost(task.data),
+        ),
         "tuned": lambda: measure_tuned(task.data, today=today),
         "lab": lambda: measure_lab(task.data, today=today),
         "start": lambda: measure_start(today=today),

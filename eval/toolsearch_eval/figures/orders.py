@@ -50,7 +50,7 @@ def measure_orders(data: str, folder: Path, dense: str, *, today: str, tell: Cal
     for place in sorted(range(len(names)), key=lambda place: (-here[place], names[place])):
         lines.append(
             {
-                "ranker": _shown(names[place]),
+                "ranker": shown_ranker(names[place]),
                 f"{labelled.name} {split}": rounded(here[place]),
                 "place": _place(here, place),
                 f"mean of {len(sets)} sets": rounded(macro[place]),
@@ -95,7 +95,7 @@ def _place(values: Sequence[float], place: int) -> int:
     return 1 + sum(other > values[place] for other in values)
 
 
-def _shown(name: str) -> str:
+def shown_ranker(name: str) -> str:
     """A model's path would name the machine: of a package's folder the package, else the last part."""
     if not name.startswith("st:"):
         return name
