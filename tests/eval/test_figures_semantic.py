@@ -146,6 +146,15 @@ def test_a_profile_costs_time_and_memory_in_a_process_of_its_own() -> None:
     assert all(value > 0 for value in cost.values())
 
 
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="tells Linux's own figure of memory")
+def test_the_memory_of_a_profile_is_not_that_of_the_process_that_asks() -> None:
+    """A large process that measures a small profile tells the small figure."""
+    megabytes = 700
+    held = bytearray(b"x") * (megabytes * 2**20)
+    assert profile_cost("tiny")("default")["process MB"] < megabytes
+    assert len(held) == megabytes * 2**20
+
+
 def test_the_block_is_measured_only_with_sets_and_a_model(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
