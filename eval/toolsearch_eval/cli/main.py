@@ -7,6 +7,7 @@ Only the module of the verb that was asked for is imported, so that `--help` sta
 from __future__ import annotations
 
 import argparse
+import contextlib
 import importlib
 import os
 import sys
@@ -14,6 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from toolsearch.errors import DataError, ToolSearchError, UnknownNameError
+from toolsearch.folders import keep_caches, user_caches
 from toolsearch_eval.cli.output import prepare_streams, tell
 
 VERBS = {
@@ -115,6 +117,8 @@ def _run(arguments: list[str]) -> int:
     if verb is None:
         parser.print_help(sys.stderr)
         return 2
+    with contextlib.suppress(RuntimeError):  # a user without a home keeps nothing
+        keep_caches(user_caches(os.environ, platform=sys.platform))
     module = importlib.import_module(f"toolsearch_eval.cli.{verb}_command")
     return int(module.run(parsed))
 

@@ -23,6 +23,7 @@ from typing import Any
 from toolsearch.catalog.formats import to_row
 from toolsearch.catalog.tool import Tool
 from toolsearch.errors import UsageError
+from toolsearch.folders import user_caches
 from toolsearch_eval.abstention import Sureness
 from toolsearch_eval.data import Query
 from toolsearch_eval.rankers.identity import identity_of
@@ -36,8 +37,7 @@ _FORM = 1
 def default_cache_folder(environment: Mapping[str, str], *, platform: str = "linux") -> Path:
     """The folder for rankings under the user's own for what may be removed at any time.
 
-    `$XDG_CACHE_HOME` where it is an absolute path, on Windows `%LOCALAPPDATA%`, else `~/.cache` (macOS:
-    `~/Library/Caches`); in it `toolsearch/rankings`.
+    See `toolsearch.folders.user_caches`.
 
     Args:
         environment: That of the process.
@@ -46,13 +46,7 @@ def default_cache_folder(environment: Mapping[str, str], *, platform: str = "lin
     >>> default_cache_folder({"XDG_CACHE_HOME": "/var/cache/ana"}).as_posix()
     '/var/cache/ana/toolsearch/rankings'
     """
-    given = environment.get("LOCALAPPDATA" if platform == "win32" else "XDG_CACHE_HOME", "")
-    if given and Path(given).is_absolute():
-        base = Path(given)
-    else:
-        home = Path(environment["HOME"]) if environment.get("HOME") else Path.home()
-        base = home / ("Library/Caches" if platform == "darwin" else ".cache")
-    return base / "toolsearch" / "rankings"
+    return user_caches(environment, platform=platform) / "rankings"
 
 
 def catalog_fingerprint(tools: Sequence[Tool]) -> str:

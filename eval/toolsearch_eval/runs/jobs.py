@@ -15,6 +15,7 @@ from typing import Any
 
 from toolsearch.catalog.tool import Tool
 from toolsearch.errors import ToolSearchError, UsageError
+from toolsearch.folders import keep_caches, kept_caches
 from toolsearch_eval.data import Query
 from toolsearch_eval.rankers.identity import code_version, identity_of
 from toolsearch_eval.rankers.own import described
@@ -67,7 +68,7 @@ class Crew:
             # A tool's meta may be a view of a mapping, which can't be sent; a copy of what it shows can.
             tools = tuple(replace(tool, meta=dict(tool.meta)) for tool in self._tools)
             try:
-                self._given = pickle.dumps((code_version(), tools, self._depth))
+                self._given = pickle.dumps((code_version(), tools, self._depth, kept_caches()))
             except Exception as error:  # functions of tools made in memory
                 raise CannotTravelError(f"the tools can't be sent to another process: {described(error)}") from error
         return CrewBench(self, ranker.name, _packed(ranker, shelf))
@@ -173,7 +174,8 @@ def _packed(ranker: Ranker, shelf: Shelf | None) -> bytes:
 def _serve(connection: Connection, given: bytes) -> None:
     """What a process does: take a task, answer it, until nobody asks any more."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    code, tools, depth = pickle.loads(given)
+    code, tools, depth, caches = pickle.loads(given)
+    keep_caches(caches)
     # A process that starts after an edit would rank with other code, and keep that under the name of the code before.
     changed = code != code_version()
     packed, work = b"", None

@@ -12,6 +12,7 @@ import pytest
 from toolsearch.catalog.formats import load_catalog
 from toolsearch.catalog.registry import ToolRegistry
 from toolsearch.catalog.tool import Tool
+from toolsearch.folders import keep_caches, kept_caches
 from toolsearch.search.searcher import Searcher
 from toolsearch.tools.search_tool import SearchTool
 from toolsearch_eval.cli.main import INTERRUPTED, VERBS, available_verbs, main
@@ -343,3 +344,26 @@ def test_line_breaks_of_data_cannot_forge_a_line() -> None:
     """A line break inside of a value is escaped, in tables too."""
     assert neutralise("a\r\nb\u2028c\x9b") == "a\\r\\nb\\u2028c\\x9b"
     assert text_table(["x"], [["a\nb"]]).count("\n") == 2
+
+
+def test_a_command_keeps_its_caches_in_the_folder_of_its_user(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What costs time stays for the next command; without a home nothing is kept, and the command works."""
+    before = kept_caches()
+    try:
+        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+        assert main(["search", "send a message", "--max-results", "1"]) == 0
+        assert kept_caches() == tmp_path / "toolsearch"
+        keep_caches(None)
+        monkeypatch.delenv("XDG_CACHE_HOME")
+        monkeypatch.delenv("HOME", raising=False)
+        monkeypatch.setattr(Path, "home", _homeless)
+        assert main(["search", "send a message", "--max-results", "1"]) == 0
+        assert kept_caches() is None
+    finally:
+        keep_caches(before)
+
+
+def _homeless() -> Path:
+    raise RuntimeError("Could not determine home directory.")

@@ -14,13 +14,14 @@ from toolsearch.catalog.registry import ToolRegistry
 from toolsearch.catalog.tool import Tool
 from toolsearch.config import DEFAULT, EXTRA_PROFILES, SearchConfig, from_toml, load_profile, to_toml
 from toolsearch.errors import ConfigError, UsageError
+from toolsearch.folders import keep_caches, kept_caches
 from toolsearch.search.batch import PreparedQueries
 from toolsearch.search.explain import exact_three
 from toolsearch.search.searcher import Searcher
-from toolsearch.search.semantic.arm import Models
+from toolsearch.search.semantic.arm import MODELS, Models
 from toolsearch.search.semantic.encoder import Vectors
 from toolsearch.search.semantic.text import encoded_text
-from toolsearch.search.semantic.vectors import VectorStore, default_vectors_folder
+from toolsearch.search.semantic.vectors import VectorStore
 
 Strategy = st.SearchStrategy
 SEMANTIC = load_profile("default+semantic")
@@ -61,7 +62,7 @@ class Failing(WordHashes):
 def models(encoder: WordHashes | None = None, folder: Path | None = None) -> Models:
     """A store of models that knows one."""
     given_encoder = encoder or WordHashes()
-    return Models(lambda name: given_encoder, folder=folder)
+    return Models(lambda name: given_encoder, folder=lambda: folder)
 
 
 def missing(name: str) -> WordHashes:
@@ -230,7 +231,26 @@ def test_the_folder_is_bounded_and_one_that_can_not_be_written_costs_nothing(tmp
     assert 0 < sum(path.stat().st_size for path in packs) <= 2000
     (tmp_path / "file").write_text("")
     assert VectorStore(WordHashes(), tmp_path / "file").of(["a"]).shape == (1, 16)
-    assert default_vectors_folder({"HOME": "/home/ana"}).as_posix() == "/home/ana/.cache/toolsearch/vectors"
+
+
+def test_the_models_of_a_process_keep_their_vectors_where_it_keeps_its_caches(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The models that ship write nothing until a folder is named, and then find there what another process left."""
+    encoder = WordHashes()
+    monkeypatch.setattr(MODELS, "_load", lambda name: encoder)
+    monkeypatch.setattr(MODELS, "_missing", {})
+    before = kept_caches()
+    try:
+        for folder, encoded in ((None, 5), (tmp_path, 5), (tmp_path, 1), (None, 5)):
+            encoder.encoded.clear()
+            monkeypatch.setattr(MODELS, "_arms", {})
+            keep_caches(folder)
+            Searcher(CATALOG, SEMANTIC).search("dispatch")
+            assert len(encoder.encoded) == encoded
+        assert [path.suffix for path in (tmp_path / "vectors").iterdir()] == [".npz"]
+    finally:
+        keep_caches(before)
 
 
 def test_the_profile_is_default_and_one_arm_more() -> None:

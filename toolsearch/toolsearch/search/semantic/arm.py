@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from toolsearch.catalog.tool import Tool
 from toolsearch.config import SearchConfig
 from toolsearch.errors import UsageError
+from toolsearch.folders import kept_caches
 from toolsearch.search.evidence import Evidence, by_server
 from toolsearch.search.query import Query
 from toolsearch.search.semantic.encoder import Encoder, Vectors, load_encoder
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
 
 _CATALOGS = 4
 """Catalogs whose vectors stay together as one table."""
+
+VECTORS = "vectors"
+"""The folder of vectors among the caches of a process."""
 
 Readable = NDArray[np.bool_]
 
@@ -92,22 +96,21 @@ class SemanticArm:
 class Models:
     """Semantic arms by model, each loaded once, and why another can't be had."""
 
-    def __init__(self, load: Callable[[str], Encoder] = load_encoder, *, folder: Path | None = None) -> None:
+    def __init__(
+        self, load: Callable[[str], Encoder] = load_encoder, *, folder: Callable[[], Path | None] = lambda: None
+    ) -> None:
         """Take how a model is loaded and where vectors are kept.
 
         Args:
             load: Gives the encoder of a model or raises `UsageError`.
-            folder: For vectors, see `VectorStore`; None keeps none beyond the process.
+            folder: Asked when a model is loaded: where its vectors are kept, see `VectorStore`; None keeps none beyond
+                the process.
         """
         self._load = load
         self._folder = folder
         self._arms: dict[str, SemanticArm] = {}
         self._missing: dict[str, str] = {}
         self._lock = threading.Lock()
-
-    def keep_in(self, folder: Path | None) -> None:
-        """Keep the vectors of models that are loaded from now on in a folder."""
-        self._folder = folder
 
     def arm(self, config: SearchConfig) -> SemanticArm | None:
         """A profile's arm, its model loaded at the first call; None where the profile has none, or none can be had."""
@@ -117,7 +120,7 @@ class Models:
         with self._lock:
             if model not in self._arms and model not in self._missing:
                 try:
-                    self._arms[model] = SemanticArm(VectorStore(self._load(model), self._folder))
+                    self._arms[model] = SemanticArm(VectorStore(self._load(model), self._folder()))
                 except UsageError as error:
                     self._missing[model] = str(error)
             return self._arms.get(model)
@@ -149,5 +152,10 @@ class Models:
             return evidence
 
 
-MODELS = Models()
-"""The process's own models."""
+def _kept_vectors() -> Path | None:
+    folder = kept_caches()
+    return None if folder is None else folder / VECTORS
+
+
+MODELS = Models(folder=_kept_vectors)
+"""The process's own models. Their vectors are kept where the process keeps its caches, see `toolsearch.folders`."""

@@ -28,23 +28,6 @@ _KEY_BYTES = 32
 _SUFFIX = ".npz"
 
 
-def default_vectors_folder(environment: Mapping[str, str], *, platform: str = "linux") -> Path:
-    """The folder for vectors under the user's own for what may be removed at any time.
-
-    Args:
-        environment: That of the process.
-        platform: As `sys.platform` says it.
-
-    >>> default_vectors_folder({"XDG_CACHE_HOME": "/var/cache/ana"}).as_posix()
-    '/var/cache/ana/toolsearch/vectors'
-    """
-    given = environment.get("LOCALAPPDATA" if platform == "win32" else "XDG_CACHE_HOME", "")
-    if given and Path(given).is_absolute():
-        return Path(given) / "toolsearch" / "vectors"
-    home = Path(environment["HOME"]) if environment.get("HOME") else Path.home()
-    return home / ("Library/Caches" if platform == "darwin" else ".cache") / "toolsearch" / "vectors"
-
-
 class VectorStore:
     """The vectors of one encoder."""
 
